@@ -18,13 +18,13 @@
 #include "base/mem.h"
 
 #define BUFFER	   65536
-#define LAST_WORDS 400 /* most bytes of its output in a message */
+#define TAIL_BYTES 400 /* most bytes of its output in a message */
 
 /* The end of the process's output, as one line. */
-static void last_words(const struct channel *channel, char *text, size_t size)
+static void output_tail(const struct channel *channel, char *text, size_t size)
 {
 	off_t length = lseek(channel->log, 0, SEEK_END);
-	off_t from = length > LAST_WORDS ? length - LAST_WORDS : 0;
+	off_t from = length > TAIL_BYTES ? length - TAIL_BYTES : 0;
 	ssize_t n = pread(channel->log, text, size - 1, from);
 
 	if (n < 0)
@@ -46,7 +46,7 @@ static void end(const struct channel *channel)
 /* The process is gone: sets `trouble` to how it ended. */
 static bool broken(struct channel *channel)
 {
-	char words[LAST_WORDS + 1];
+	char words[TAIL_BYTES + 1];
 	int status = 0;
 
 	if (channel->is_broken)
@@ -59,7 +59,7 @@ static bool broken(struct channel *channel)
 		end(channel);
 	waitpid(channel->pid, &status, 0);
 	channel->pid = 0;
-	last_words(channel, words, sizeof(words));
+	output_tail(channel, words, sizeof(words));
 	if (WIFSIGNALED(status))
 		snprintf(channel->trouble, sizeof(channel->trouble),
 			 "%s died of signal %d (%s)%s%s", channel->who,

@@ -17,7 +17,7 @@
 #define BLANKS " \t\r\n"
 
 /* The position after a shell's words before the settings; else text itself. */
-static const char *behind_name(const char *text)
+static const char *skip_name(const char *text)
 {
 	static const char *const names[] = {
 		"PYTORCH_CUDA_ALLOC_CONF=", "PYTORCH_ALLOC_CONF=",
@@ -36,12 +36,12 @@ static const char *behind_name(const char *text)
 
 bool gp_conf_has_name(const char *text)
 {
-	return behind_name(text) != text;
+	return skip_name(text) != text;
 }
 
 const char *gp_conf_pasted(const char *text, size_t *length)
 {
-	const char *at = behind_name(text), *end;
+	const char *at = skip_name(text), *end;
 	bool is_named = at != text;
 
 	at += strspn(at, BLANKS);

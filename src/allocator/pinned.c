@@ -282,7 +282,7 @@ static void make_ready(struct pinned *p, uint16_t stream, uint32_t number)
 		ask_for_events(p, &p->pools[0]);
 }
 
-static void put_off(struct pinned *p, uint32_t number, uint16_t stream)
+static void add_event(struct pinned *p, uint32_t number, uint16_t stream)
 {
 	struct pinned_block *b = &p->blocks[number];
 	struct pinned_pool *pool = &p->pools[b->pool];
@@ -410,7 +410,7 @@ static void pinned_free(struct gp_allocator *allocator, uint32_t id)
 	for (uint32_t i = p->uses_of[id], next; i; i = next) {
 		struct pinned_use *use = &p->uses.items[i - 1];
 
-		put_off(p, number, use->stream);
+		add_event(p, number, use->stream);
 		next = use->next;
 		use->next = p->uses.spare;
 		p->uses.spare = i;

@@ -302,7 +302,7 @@ static unsigned size_of(const char *word, const char *before)
 		       : 0;
 }
 
-static struct spelling boil_down(const char *name)
+static struct spelling normalize(const char *name)
 {
 	struct spelling spelling = { 0 };
 	char word[LONGEST], before[LONGEST] = "";
@@ -340,7 +340,7 @@ static bool has_about(const struct gp_gpu *gpu, unsigned gib)
 static bool is_spelled(const struct gp_gpu *gpu, const char *known,
 		       const struct spelling *given)
 {
-	struct spelling own = boil_down(known);
+	struct spelling own = normalize(known);
 
 	return !strcmp(own.text, given->text) &&
 	       (!given->gib || given->gib == own.gib ||
@@ -351,7 +351,7 @@ static bool is_spelled(const struct gp_gpu *gpu, const char *known,
  * if one is a prefix of the other. */
 static size_t shared(const struct gp_gpu *gpu, const struct spelling *given)
 {
-	struct spelling own = boil_down(gpu->name);
+	struct spelling own = normalize(gpu->name);
 	size_t a = strlen(own.text), b = strlen(given->text);
 	size_t least = a < b ? a : b;
 
@@ -388,7 +388,7 @@ static bool hint_choices(const struct spelling *given, struct gp_diag *diag)
 
 const struct gp_gpu *gp_gpu_find(const char *name, struct gp_diag *diag)
 {
-	struct spelling given = boil_down(name);
+	struct spelling given = normalize(name);
 	const struct gp_gpu *found = NULL;
 	size_t count = 0;
 

@@ -87,8 +87,8 @@ static void copy_nodes(struct node_set *to, const struct node_set *from)
 
 static void release_stream(struct captured_stream *s)
 {
-	free(s->behind.list);
-	free(s->behind_each.list);
+	free(s->preds.list);
+	free(s->common_preds.list);
 	*s = (struct captured_stream){ 0 };
 }
 
@@ -167,8 +167,8 @@ void capture_work(struct caching *c, uint16_t stream)
 	if (!capture_of(c, stream))
 		return;
 	s = &c->captures.streams[stream];
-	raise_to(&s->behind, stream, count_in(&s->behind, stream) + 1);
-	copy_nodes(&s->behind_each, &s->behind);
+	raise_to(&s->preds, stream, count_in(&s->preds, stream) + 1);
+	copy_nodes(&s->common_preds, &s->preds);
 }
 
 /* CUDA reports an error if one capture waits for another, or for uncaptured
@@ -184,12 +184,12 @@ void capture_wait(struct caching *c, uint16_t stream, uint16_t by)
 	enter(&c->captures, by, capture);
 	from = &c->captures.streams[stream];
 	to = &c->captures.streams[by];
-	if (!from->behind.count || from == to)
+	if (!from->preds.count || from == to)
 		return;
-	if (!to->behind.count)
-		copy_nodes(&to->behind_each, &from->behind_each);
-	intersect_nodes(&to->behind_each, &from->behind_each);
-	union_nodes(&to->behind, &from->behind);
+	if (!to->preds.count)
+		copy_nodes(&to->common_preds, &from->common_preds);
+	intersect_nodes(&to->common_preds, &from->common_preds);
+	union_nodes(&to->preds, &from->preds);
 }
 
 static bool marks_itself(const struct caching *c)
@@ -199,14 +199,13 @@ static bool marks_itself(const struct caching *c)
 
 /* Adds the predecessors of a stream's next node; false: the stream is not
  * captured. */
-static bool add_behind(struct caching *c, struct node_set *mark,
-		       uint16_t stream)
+static bool add_preds(struct caching *c, struct node_set *mark, uint16_t stream)
 {
 	if (!capture_of(c, stream))
 		return false;
 	if (!marks_itself(c))
 		capture_work(c, stream);
-	union_nodes(mark, &c->captures.streams[stream].behind);
+	union_nodes(mark, &c->captures.streams[stream].preds);
 	return true;
 }
 
@@ -214,12 +213,12 @@ struct node_set capture_mark(struct caching *c, const struct block *b)
 {
 	const struct robin *uses = b->uses ? &b->uses->streams : NULL;
 	struct node_set mark = { 0 };
-	bool tells = !b->uses_unknown && add_behind(c, &mark, b->stream);
+	bool is_known = !b->uses_unknown && add_preds(c, &mark, b->stream);
 
 	for (size_t i = uses ? robin_begin(uses) : 0;
-	     tells && uses && i < robin_end(uses); i = robin_after(uses, i))
-		tells = add_behind(c, &mark, (uint16_t)uses->slots[i].key);
-	if (tells && mark.count)
+	     is_known && uses && i < robin_end(uses); i = robin_after(uses, i))
+		is_known = add_preds(c, &mark, (uint16_t)uses->slots[i].key);
+	if (is_known && mark.count)
 		return mark;
 	free(mark.list);
 	return (struct node_set){ 0 };
@@ -229,15 +228,14 @@ bool capture_is_past(const struct caching *c, uint16_t stream,
 		     const struct node_set *mark)
 {
 	const struct captured_stream *s;
-	const struct node_set *behind;
+	const struct node_set *preds;
 
 	if (!capture_of(c, stream))
 		return false;
 	s = &c->captures.streams[stream];
-	behind = marks_itself(c) ? &s->behind : &s->behind_each;
+	preds = marks_itself(c) ? &s->preds : &s->common_preds;
 	for (size_t i = 0; i < mark->count; i++)
-		if (mark->list[i].count >
-		    count_in(behind, mark->list[i].stream))
+		if (mark->list[i].count > count_in(preds, mark->list[i].stream))
 			return false;
 	return true;
 }
@@ -344,7 +342,7 @@ static int by_place(const void *a, const void *b)
 
 /* The streams of the list that have events, in iteration order. A copy, because
  * the walk may change the map. */
-static size_t list_waiting(const struct caching *c,
+static size_t list_streams(const struct caching *c,
 			   const struct stream_list *list,
 			   struct place **places)
 {
@@ -652,7 +650,7 @@ void events_process(struct caching *c)
 		process_ready(c);
 	if (!c->events.touched.count)
 		return;
-	n = list_waiting(c, &c->events.touched, &places);
+	n = list_streams(c, &c->events.touched, &places);
 	forget_touched(&c->events);
 	for (size_t i = 0; i < n; i++)
 		process_queue(c, places[i].stream);
@@ -715,7 +713,7 @@ void events_synchronize(struct caching *c, const struct pool_pair *only)
 	synchronize_unnamed(c, only);
 	if (!c->events.waiting.count)
 		return;
-	n = list_waiting(c, &c->events.busy, &places);
+	n = list_streams(c, &c->events.busy, &places);
 	for (size_t i = 0; i < n; i++)
 		synchronize_queue(c, places[i].stream, only);
 	free(places);

@@ -47,10 +47,10 @@ struct node_set {
 
 struct captured_stream {
 	uint32_t capture; /* number of the capture, from 1; 0: not captured */
-	/* behind: the predecessors of the stream's next node. behind_each:
+	/* preds: the predecessors of the stream's next node. common_preds:
 	 * nodes that precede each of the nodes which the next one directly
 	 * depends on. */
-	struct node_set behind, behind_each;
+	struct node_set preds, common_preds;
 	uint16_t next; /* next stream of the list of captured streams */
 };
 

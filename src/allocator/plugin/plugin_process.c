@@ -273,7 +273,7 @@ static void serve_heap(struct server *s, const struct plugin_request *r,
 
 /* Restarts the process without address randomisation, if the system permits it,
  * so that the addresses of a host allocator are the same in every run. */
-static void begin_again(const char *library)
+static void disable_aslr(const char *library)
 {
 	char name[] = PLUGIN_PROCESS;
 	char *const arguments[] = { name, (char *)library, NULL };
@@ -293,7 +293,7 @@ static void leave_channel(void)
 
 /* Limits its output, which is kept in memory, disables core dumps, and makes it
  * the first process to be killed when the machine is out of memory. */
-static void be_harmless(void)
+static void limit_resources(void)
 {
 	const struct rlimit no_core = { 0, 0 };
 	const struct rlimit files = { MOST_WRITTEN, MOST_WRITTEN };
@@ -312,9 +312,9 @@ int plugin_process(const char *library)
 	struct plugin_request request;
 	struct server s = { 0 };
 
-	be_harmless();
+	limit_resources();
 	if (host_is_named(library))
-		begin_again(library);
+		disable_aslr(library);
 	pthread_atfork(NULL, NULL, leave_channel);
 	while (receive_all(&s, &request, sizeof(request))) {
 		struct plugin_message answer = { .kind = PLUGIN_ANSWER };

@@ -81,7 +81,7 @@ static uint32_t new_block(struct heap *heap, uint64_t addr, uint64_t size)
 }
 
 /* Links a block after another one, or at the beginning if that is 0. */
-static void put_behind(struct heap *heap, uint32_t block, uint32_t before)
+static void link_after(struct heap *heap, uint32_t block, uint32_t before)
 {
 	uint32_t next = before ? at(heap, before)->next : 0;
 
@@ -188,7 +188,7 @@ static bool grow(struct heap *heap, uint64_t size)
 	    !heap->memory->map(heap->memory->device, heap->end, more))
 		return false;
 	block = new_block(heap, heap->end, more);
-	put_behind(heap, block, last);
+	link_after(heap, block, last);
 	heap->end += more;
 	heap_give(heap, block);
 	return true;
@@ -204,7 +204,7 @@ void heap_cut(struct heap *heap, uint32_t block, uint64_t size)
 		return;
 	}
 	rest = new_block(heap, at(heap, block)->addr + size, more);
-	put_behind(heap, rest, block);
+	link_after(heap, rest, block);
 	replace(heap, block, rest);
 	at(heap, block)->size = size;
 }
@@ -228,7 +228,7 @@ static uint32_t split_at(struct heap *heap, uint32_t block, uint64_t addr)
 	uint64_t before = addr - at(heap, block)->addr;
 	uint32_t rest = new_block(heap, addr, at(heap, block)->size - before);
 
-	put_behind(heap, rest, block);
+	link_after(heap, rest, block);
 	make_used(heap, block);
 	at(heap, block)->size = before;
 	make_free(heap, block);

@@ -342,7 +342,7 @@ static void pack(struct attempt *a)
 }
 
 /* Stacks all spans, which needs no steps. */
-static void pile_up(struct attempt *a)
+static void stack_all(struct attempt *a)
 {
 	uint64_t top = 0;
 
@@ -369,7 +369,7 @@ void gp_floor_find(const struct gp_floor_config *config, struct gp_floor *floor)
 	a.target = config->capacity > floor->bound ? config->capacity
 						   : floor->bound;
 	if (!is_done(&a))
-		pile_up(&a);
+		stack_all(&a);
 	if (!is_done(&a))
 		pack(&a);
 	floor->is_least |= floor->height == floor->bound;

@@ -185,8 +185,8 @@ static bool meet_at(const struct gp_spans *spans, const struct gp_span *a,
 	       !is_covered(spans, b, time, time + 1);
 }
 
-static bool meet_behind_gaps(const struct gp_spans *spans,
-			     const struct gp_span *a, const struct gp_span *b)
+static bool meet_after_gaps(const struct gp_spans *spans,
+			    const struct gp_span *a, const struct gp_span *b)
 {
 	for (uint32_t i = 0; i < a->gaps; i++)
 		if (meet_at(spans, a, b, spans->gaps[a->first_gap + i].upper))
@@ -203,8 +203,8 @@ bool spans_meet(const struct gp_spans *spans, uint32_t i, uint32_t k)
 	if (!a->gaps && !b->gaps)
 		return true;
 	return meet_at(spans, a, b, a->lower) ||
-	       meet_at(spans, a, b, b->lower) ||
-	       meet_behind_gaps(spans, a, b) || meet_behind_gaps(spans, b, a);
+	       meet_at(spans, a, b, b->lower) || meet_after_gaps(spans, a, b) ||
+	       meet_after_gaps(spans, b, a);
 }
 
 bool gp_floor_is_valid(const struct gp_spans *spans, const uint64_t *offsets)

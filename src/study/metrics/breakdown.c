@@ -266,7 +266,7 @@ enum gp_status gp_breakdown_take_at(const struct gp_replay_config *config,
 	enum gp_status status;
 
 	occupancy_init(&occupancy, &config->trace->devices[config->device]);
-	first.action = occupancy_hear;
+	first.action = occupancy_action;
 	first.action_arg = &occupancy;
 	first.keep_peak = moment == GP_AT_FULLEST;
 	if (moment != GP_AT_FULLEST) {

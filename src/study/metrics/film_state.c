@@ -15,7 +15,7 @@ struct range {
 /* A block that is live or pending free. */
 struct held {
 	const struct gp_shot *shot;
-	bool is_waiting;
+	bool is_pending;
 };
 
 struct view {
@@ -113,7 +113,7 @@ static void follow(struct view *view, const struct gp_shot *shot)
 	case GP_SHOT_ALLOC:
 		*held_of(view, shot->id) = (struct held){ shot, false };
 		break;
-	case GP_SHOT_WAIT: held_of(view, shot->id)->is_waiting = true; break;
+	case GP_SHOT_WAIT: held_of(view, shot->id)->is_pending = true; break;
 	case GP_SHOT_FREE: held_of(view, shot->id)->shot = NULL; break;
 	}
 }
@@ -216,7 +216,7 @@ static size_t fill_segment(struct view *view, struct gp_segment *segment,
 					.size = shot->size,
 					.requested = shot->requested,
 					.id = shot->id,
-					.state = view->held[next].is_waiting
+					.state = view->held[next].is_pending
 							 ? GP_PENDING_FREE
 							 : GP_ACTIVE,
 					.site = shot->site,

@@ -24,7 +24,7 @@ struct where {
 	 * present one. These can be released; but not yet if a pending block
 	 * reaches into them. */
 	struct page_range whole;
-	bool is_waiting;
+	bool is_pending;
 };
 
 static void add_piece(const struct where *w, enum gp_gap_reason reason,
@@ -38,7 +38,7 @@ static void add_piece(const struct where *w, enum gp_gap_reason reason,
 static uint64_t ready(const struct where *w, const struct gp_block *block,
 		      uint64_t whole)
 {
-	if (!w->is_waiting)
+	if (!w->is_pending)
 		return whole;
 	return whole_pages(w->segment, page_of_segment(w->settings, w->segment),
 			   block->addr, block->size)
@@ -71,10 +71,10 @@ static uint32_t add_run(struct where *w, const struct gp_block *first,
 	uint32_t n = 0;
 	uint64_t size = 0;
 
-	w->is_waiting = false;
+	w->is_pending = false;
 	for (; n < most && first[n].state != GP_ACTIVE; n++) {
 		if (first[n].state == GP_PENDING_FREE) {
-			w->is_waiting = true;
+			w->is_pending = true;
 			w->gap->requested += first[n].requested;
 		}
 		size += first[n].size;

@@ -23,7 +23,7 @@ void occupancy_release(struct occupancy *occupancy)
 	*occupancy = (struct occupancy){ 0 };
 }
 
-void occupancy_hear(void *arg, const struct gp_action *action, uint64_t event)
+void occupancy_action(void *arg, const struct gp_action *action, uint64_t event)
 {
 	struct occupancy *o = arg;
 

@@ -31,7 +31,8 @@ void occupancy_init(struct occupancy *occupancy,
 void occupancy_release(struct occupancy *occupancy);
 
 /* For struct gp_replay_config's action; arg is the struct occupancy. */
-void occupancy_hear(void *arg, const struct gp_action *action, uint64_t event);
+void occupancy_action(void *arg, const struct gp_action *action,
+		      uint64_t event);
 
 enum merge { MERGE_NOTHING, MERGE_STREAMS, MERGE_ALL };
 

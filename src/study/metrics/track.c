@@ -15,7 +15,7 @@ struct holding {
 	uint64_t freed; /* event of its free; while pending */
 	/* pinned sums of its first and last unit when it began */
 	double first, last;
-	bool is_there, is_waiting;
+	bool is_there, is_pending;
 };
 
 /* The time during which a culprit has any block. */
@@ -37,7 +37,7 @@ struct track {
 	size_t step;		     /* index of the current step */
 	/* events within which memory counts as obtained again */
 	uint64_t window;
-	uint64_t reserved, allocated, waiting, waiting_since;
+	uint64_t reserved, allocated, pending, pending_since;
 	uint64_t by_class[GP_SIZE_CLASSES];
 };
 
@@ -115,28 +115,28 @@ static void end_hold(struct track *t, uint32_t id, uint64_t event)
 
 /* ---- pending frees ---- */
 
-static void change_waiting(struct track *t, uint64_t waiting, uint64_t event)
+static void change_pending(struct track *t, uint64_t bytes, uint64_t event)
 {
 	struct gp_waiting *w = &t->explain->waiting;
 
 	w->byte_events +=
-		(double)t->waiting * (double)(event - t->waiting_since);
-	t->waiting_since = event;
-	t->waiting = waiting;
+		(double)t->pending * (double)(event - t->pending_since);
+	t->pending_since = event;
+	t->pending = bytes;
 }
 
 static void begin_free(struct track *t, uint32_t id, uint64_t event)
 {
 	struct holding *h = &t->holdings[id];
 
-	if (!h->is_there || h->is_waiting)
+	if (!h->is_there || h->is_pending)
 		return;
 	end_hold(t, id, event);
 	h->freed = event;
-	h->is_waiting = true;
+	h->is_pending = true;
 	t->allocated -= h->size;
 	t->by_class[size_class(h->size)] -= h->size;
-	change_waiting(t, t->waiting + h->size, event);
+	change_pending(t, t->pending + h->size, event);
 }
 
 static void end_free(struct track *t, uint32_t id, uint64_t event)
@@ -147,7 +147,7 @@ static void end_free(struct track *t, uint32_t id, uint64_t event)
 		return;
 	begin_free(t, id, event);
 	t->explain->waiting.frees += h->freed != event;
-	change_waiting(t, t->waiting - h->size, event);
+	change_pending(t, t->pending - h->size, event);
 	unit_map_free(&t->units, h->addr, h->size, event);
 	h->is_there = false;
 }
@@ -222,8 +222,8 @@ static void settle(struct track *t)
 	struct gp_waiting *w = &t->explain->waiting;
 	struct gp_step *step;
 
-	if (t->waiting > w->peak) {
-		w->peak = t->waiting;
+	if (t->pending > w->peak) {
+		w->peak = t->pending;
 		w->peak_event = t->event;
 	}
 	if (t->step >= steps->count)
@@ -360,9 +360,9 @@ void track_end(struct track *t)
 	move_to(t, end);
 	if (t->step < t->explain->steps.count)
 		end_step(t, &t->explain->steps.list[t->step]);
-	change_waiting(t, 0, end);
+	change_pending(t, 0, end);
 	for (uint32_t id = 0; id < t->askers->count; id++)
-		if (t->holdings[id].is_there && !t->holdings[id].is_waiting)
+		if (t->holdings[id].is_there && !t->holdings[id].is_pending)
 			end_hold(t, id, end);
 	finish_culprits(t);
 	free(t->units.units);

@@ -28,20 +28,20 @@ static bool read_number(const char **at, struct number *number)
 {
 	const char *p = *at;
 	unsigned count = 0, unit = 0;
-	bool is_behind_point = false;
+	bool is_after_point = false;
 
 	*number = (struct number){ 0 };
 	for (; isdigit((unsigned char)*p) ||
-	       (*p == '.' && p[1] != '.' && !is_behind_point);
+	       (*p == '.' && p[1] != '.' && !is_after_point);
 	     p++) {
 		if (*p == '.') {
-			is_behind_point = true;
+			is_after_point = true;
 			continue;
 		}
 		if (++count > MOST_DIGITS)
 			return false;
 		number->digits = number->digits * 10 + (uint64_t)(*p - '0');
-		number->places += is_behind_point;
+		number->places += is_after_point;
 	}
 	while (isalpha((unsigned char)*p) && unit < sizeof(number->unit) - 1)
 		number->unit[unit++] = *p++;

@@ -74,15 +74,15 @@ static void *work_along(void *arg)
 static void watch(struct thread_pool *pool)
 {
 	const struct gp_thread_pool_config *config = pool->config;
-	size_t told = 0;
+	size_t reported = 0;
 
 	pthread_mutex_lock(&pool->lock);
-	while (pool->at_work || told < pool->done_count) {
-		if (told == pool->done_count) {
+	while (pool->at_work || reported < pool->done_count) {
+		if (reported == pool->done_count) {
 			pthread_cond_wait(&pool->news, &pool->lock);
 			continue;
 		}
-		size_t piece = pool->done[told++];
+		size_t piece = pool->done[reported++];
 
 		pthread_mutex_unlock(&pool->lock);
 		if (config->done)

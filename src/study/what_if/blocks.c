@@ -88,8 +88,8 @@ static char *cut_events(const char *argument, uint64_t *events)
 
 /* A block while walking over the events. */
 struct use {
-	uint64_t behind; /* the event after its last use; 0: the start */
-	uint64_t size;	 /* as requested */
+	uint64_t after; /* the event after its last use; 0: the start */
+	uint64_t size;	/* as requested */
 	bool is_live;
 };
 
@@ -99,7 +99,7 @@ static uint64_t earlier(uint64_t event, uint64_t events, const struct use *use)
 {
 	uint64_t to = event > events ? event - events : 0;
 
-	return to < use->behind ? use->behind : to;
+	return to < use->after ? use->after : to;
 }
 
 static uint64_t move_free(struct gp_draft_device *device, size_t at,
@@ -164,7 +164,7 @@ static uint64_t free_early(struct gp_draft_device *device, const bool *marked,
 		if (event->kind == GP_ALLOC)
 			*use = (struct use){ i + 1, event->size, true };
 		else if (event->kind != GP_FREE)
-			use->behind = i + 1;
+			use->after = i + 1;
 		if (event->kind != GP_FREE)
 			continue;
 		use->is_live = false;

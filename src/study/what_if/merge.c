@@ -125,7 +125,7 @@ enum gp_status merge_streams(struct scene *scene)
 	return apply(scene, &change, "change", "of stream, and waits left out");
 }
 
-static bool without_waiting(struct gp_event *event)
+static bool without_delay(struct gp_event *event)
 {
 	if (leave_out_wait(event) || event->kind != GP_RECORD_STREAM)
 		return false;
@@ -135,7 +135,7 @@ static bool without_waiting(struct gp_event *event)
 
 enum gp_status no_delay(struct scene *scene)
 {
-	static const struct change change = { without_waiting, does_not_wait,
+	static const struct change change = { without_delay, does_not_wait,
 					      NULL };
 
 	return apply(scene, &change, "wait", "for another stream left out");
