@@ -102,9 +102,9 @@ struct gp_route {
 	uint64_t rounded; /* least size of its block, in bytes */
 	uint16_t pool;
 	bool is_small;
-	/* cached memory is released before the request fails */
+	/* Cached memory is released before the request fails. */
 	bool gives_back;
-	/* garbage collection may run before the device is asked */
+	/* Garbage collection may run before the device is asked. */
 	bool collects;
 };
 
@@ -113,9 +113,9 @@ struct gp_allocator;
 /* For engines that run PyTorch itself: the CUDA runtime that its calls go
  * to. */
 struct gp_torch_cuda {
-	/* path of the libcudart that PyTorch was built for */
+	/* Path of the libcudart that PyTorch was built for. */
 	const char *runtime;
-	/* of the engine's process, without the settings */
+	/* Of the engine's process, without the settings. */
 	char *const *environment;
 };
 
@@ -124,7 +124,7 @@ struct gp_engine;
 #define GP_NO_PLACE UINT64_MAX
 
 struct gp_allocator_config {
-	/* the engine to be created; NULL: unspecified */
+	/* The engine to be created; NULL: unspecified. */
 	const struct gp_engine *engine;
 	const struct gp_settings *settings;
 	struct gp_device *device; /* borrowed */
@@ -279,7 +279,7 @@ struct gp_allocator {
 /* A setting that is specific to an engine, as in "bfc:fraction=0.75". */
 struct gp_engine_setting {
 	const char *name;
-	/* the accepted words, "true|false"; NULL: it is a number */
+	/* The accepted words, "true|false"; NULL: it is a number. */
 	const char *words;
 	double least, most;
 	const char *by_default;
@@ -323,6 +323,7 @@ extern const struct gp_pool_settings gp_pool_settings_pytorch;
  * caller's own (examples/engine.c).
  */
 const struct gp_engine *gp_engine_table(size_t *count);
+/* The built-in engine with that name; NULL: there is none. */
 const struct gp_engine *gp_engine_find(const char *name);
 /* What the numbers of the engine that --engine names mean without the device
  * that it is made for; NULL: the same as with it. */
@@ -367,6 +368,7 @@ const char *gp_engine_value(const struct gp_engine *engine,
  * NULL. The caller frees it. */
 char *gp_engine_with(const char *name, const char *setting, const char *value);
 
+/* Frees what a state from ops->state() owns. */
 void gp_state_release(struct gp_state *state);
 
 #pragma GCC visibility pop

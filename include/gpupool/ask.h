@@ -34,6 +34,8 @@ extern "C" {
 
 struct gp_session;
 
+/* Creates a session without traces. The caller destroys it, which destroys the
+ * traces that it holds. */
 struct gp_session *gp_session_create(void);
 void gp_session_destroy(struct gp_session *session);
 

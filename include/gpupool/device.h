@@ -35,7 +35,7 @@ struct gp_call_time {
 
 /* The settings of a pool of cudaMallocAsync. */
 struct gp_pool_settings {
-	/* bytes kept at a synchronisation; GP_UNLIMITED: all */
+	/* Bytes kept at a synchronisation; GP_UNLIMITED: all. */
 	uint64_t threshold;
 	/* Memory freed on one stream may serve another one: follows_events, if
 	 * that one has waited for the free; is_opportunistic, if the free

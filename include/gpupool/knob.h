@@ -54,12 +54,12 @@ enum gp_knob_type {
 
 struct gp_knob {
 	const char *name; /* PyTorch's */
-	/* the command-line flag, without dashes; NULL: none */
+	/* The command-line flag, without dashes; NULL: none. */
 	const char *flag;
 	enum gp_knob_id id;
 	enum gp_knob_type type;
-	/* offset of its member in struct gp_settings, of the first one where
-	 * there are two; 0: it affects no decision */
+	/* Offset of its member in struct gp_settings, of the first one where
+	 * there are two; 0: it affects no decision. */
 	uint16_t member;
 	uint8_t since;	   /* first minor release that accepts it */
 	const char *range; /* in words */
@@ -67,12 +67,14 @@ struct gp_knob {
 	const char *sentence; /* what it does */
 	/* Which of the two parsers, from 2.10 on, reads it. */
 	enum { GP_KNOB_OF_ALL, GP_KNOB_OF_CUDA } reader;
-	/* the setting that this is an alias of; NULL: none */
+	/* The setting that this is an alias of; NULL: none. */
 	const char *alias_of;
 };
 
 /* All settings, in order of name. */
 const struct gp_knob *gp_knob_table(size_t *count);
+/* The setting with that command-line flag, without dashes; NULL: there is none.
+ */
 const struct gp_knob *gp_knob_by_flag(const char *flag);
 
 #define GP_DIVISIONS                                                           \
@@ -96,7 +98,7 @@ struct gp_settings {
 	 * GP_UNLIMITED: all are. */
 	uint64_t pinned_round_most, pinned_cached_most;
 	uint64_t pinned_reserve; /* bytes reserved in advance; 0: none */
-	/* a thread processes events continuously */
+	/* A thread processes events continuously. */
 	bool pinned_background_thread;
 };
 

@@ -106,9 +106,13 @@ struct gp_measure {
 /* Indexed by enum gp_measure_id. */
 extern const struct gp_measure gp_measures[GP_MEASURES];
 
+/* A run together with its moment of peak reserved memory, or its last moment.
+ * Borrow the result. */
 struct gp_subject gp_at_peak(const struct gp_replay_result *result);
 struct gp_subject gp_at_end(const struct gp_replay_result *result);
 
+/* Whether a measure is known for a subject; and its value, for measures with a
+ * count or a ratio respectively. */
 bool gp_measure_is_known(enum gp_measure_id id,
 			 const struct gp_subject *subject);
 uint64_t gp_measure_count(enum gp_measure_id id,
@@ -134,6 +138,7 @@ const char *gp_unit_name(enum gp_measure_unit unit);
 #define GP_THIN_BUCKETS 256
 struct gp_thin;
 
+/* Creates an empty series; the caller destroys it. */
 struct gp_thin *gp_thin_create(void);
 void gp_thin_destroy(struct gp_thin *thin);
 /* Events must ascend. */
@@ -159,7 +164,7 @@ struct gp_alert {
 	 * limit. */
 	uint64_t first;	 /* first event of the current violation */
 	uint64_t length; /* length of the current violation */
-	/* most extreme value; finally that of the violation that fired */
+	/* Most extreme value; finally that of the violation that fired. */
 	double worst;
 	bool has_fired, has_ended;
 	uint64_t fired_first, fired_length;
@@ -169,6 +174,7 @@ struct gp_alert {
  * invalid. */
 enum gp_status gp_alert_parse(const char *text, struct gp_alert *alert,
 			      struct gp_diag *diag);
+/* Compares a moment with the threshold. To be called after each event. */
 void gp_alert_look(struct gp_alert *alert, const struct gp_moment *moment);
 /* To be called at the end of the run; has_fired is then final. */
 void gp_alert_end(struct gp_alert *alert,
@@ -190,6 +196,7 @@ struct gp_track {
 	struct gp_alert *alerts;
 	size_t alert_count;
 };
+/* Records the moment after an event. */
 void gp_track_look(struct gp_track *track, struct gp_allocator *allocator,
 		   uint64_t event);
 void gp_track_release(struct gp_track *track);

@@ -36,6 +36,7 @@ enum gp_price_call {
 	GP_PRICE_CALLS,
 };
 
+/* CUDA's name of a call, such as "cudaMalloc". */
 const char *gp_price_call_name(enum gp_price_call call);
 
 struct gp_price {

@@ -49,7 +49,7 @@ struct gp_replay_config {
 	enum gp_on_oom on_oom;
 	bool until_mismatch; /* end a verification at the first mismatch */
 	bool keep_peak;	     /* fill result->peak; costs a second run */
-	/* fill result->ooms.list; walks all blocks for each */
+	/* Fill result->ooms.list; walks all blocks for each. */
 	bool keep_ooms;
 	bool keep_alike;   /* fill result->alike; costs 1 % of the run */
 	uint64_t capacity; /* bytes; GP_UNLIMITED: no limit */
@@ -70,7 +70,7 @@ struct gp_replay_config {
 	struct gp_device *(*make_device)(void *arg, uint32_t ordinal,
 					 uint64_t capacity);
 	void *make_device_arg;
-	/* write to the blocks and verify them, on a real device */
+	/* Write to the blocks and verify them, on a real device. */
 	bool check_memory;
 	/* Treat restored blocks like other requests: to compare engines of
 	 * which one cannot place them. */
@@ -154,15 +154,15 @@ struct gp_oom {
 	uint64_t device_total;
 	uint64_t limit; /* of reserved bytes; GP_UNLIMITED: none */
 	uint64_t room;	/* device_free, or less under the limit */
-	/* memory in use beyond the device's total, because the memory of others
-	 * is not limited */
+	/* Memory in use beyond the device's total, because the memory of others
+	 * is not limited. */
 	uint64_t overdrawn;
 	uint64_t pool_free; /* bytes in free blocks of private pools */
-	/* allocated blocks as requested, rounded up to 512 B */
+	/* Allocated blocks as requested, rounded up to 512 B. */
 	uint64_t live;
-	/* address space reserved by a segment; GP_UNLIMITED: not set */
+	/* Address space reserved by a segment; GP_UNLIMITED: not set. */
 	uint64_t reserve;
-	/* by throw_on_cudamalloc_oom, without asking the device */
+	/* By throw_on_cudamalloc_oom, without asking the device. */
 	bool is_rejected;
 	bool is_expandable; /* expandable_segments was set */
 };
@@ -210,7 +210,7 @@ struct gp_replay_result {
 	bool is_cut;	     /* ended by config.cut */
 	uint64_t cut_events; /* events replayed by then */
 	struct gp_timeline timeline;
-	/* checked is 0 if nothing can be compared */
+	/* fidelity.checked is 0 if nothing can be compared. */
 	struct gp_fidelity fidelity;
 	struct gp_oom first_oom;
 	struct gp_ooms ooms;
@@ -233,8 +233,13 @@ struct gp_replay_result {
 	struct gp_alike alike;
 };
 
+/* Replays the trace. The caller releases *result. If the settings, the engine
+ * or the start state cannot be used, the status and diag say why, *result is
+ * zeroed, and there is nothing to release. A request that is not served is not
+ * a failure. Borrows all of config until it returns. Thread-safe. */
 enum gp_status gp_replay(const struct gp_replay_config *config,
 			 struct gp_replay_result *result, struct gp_diag *diag);
+/* Frees what a result owns. Accepts a zeroed result. */
 void gp_replay_release(struct gp_replay_result *result);
 
 /* Whether there was memory for every request and for every increase of the
@@ -255,6 +260,8 @@ struct gp_release_choice {
 	char why[256]; /* a sentence */
 	uint64_t checked, matched;
 };
+/* Chooses the release by replays. conf: the settings of the recording, "" for
+ * the defaults; GP_INPUT if PyTorch rejects them. */
 enum gp_status gp_replay_release_of(const struct gp_trace *trace,
 				    const char *conf,
 				    struct gp_release_choice *choice,

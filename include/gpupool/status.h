@@ -22,7 +22,7 @@ extern "C" {
 
 enum gp_status {
 	GP_OK = 0,
-	/* a threshold or comparison that the user asked for failed */
+	/* A threshold or comparison that the user asked for failed. */
 	GP_FAILED = 1,
 	GP_USAGE = 2,  /* invalid command line */
 	GP_INPUT = 3,  /* invalid file or setting string */
@@ -47,6 +47,7 @@ struct gp_diag {
 enum gp_status gp_diag_set(struct gp_diag *diag, enum gp_status status,
 			   const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+/* Set one part of the explanation each: the hint, the record, the file. */
 void gp_diag_hint(struct gp_diag *diag, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void gp_diag_record(struct gp_diag *diag, const char *format, ...)
@@ -70,6 +71,7 @@ enum gp_status gp_diag_usage(struct gp_diag *diag, const char *command,
  * (json_set_alloc_funcs).
  */
 typedef void gp_memory_handler(void *arg, size_t bytes);
+/* Sets the handler; arg is passed to it. */
 void gp_memory_handle(gp_memory_handler *handler, void *arg);
 
 #pragma GCC visibility pop

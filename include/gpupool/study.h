@@ -78,7 +78,7 @@ struct gp_study_config {
 	const char *const *without;	/* settings that cannot be used */
 	size_t without_count;
 	uint32_t budget; /* most replays of the search; 0: the default */
-	/* number of threads; 0: one. Does not affect results. */
+	/* Number of threads; 0: one. Does not affect results. */
 	size_t threads;
 	void (*progress)(void *arg, const char *what);
 	void *progress_arg;
@@ -112,7 +112,7 @@ struct gp_trial {
 		/* NULL: the present setting, or one found by the search */
 		*candidate;
 	bool is_excluded; /* contains one of config.without */
-	/* why that release does not accept it; "": it does */
+	/* Why that release does not accept it; "": it does. */
 	char refusal[160];
 	struct gp_trial_case *cases; /* owned; zeroed where undecided */
 	/* Over all cases that are not undecided. */
@@ -140,7 +140,7 @@ enum gp_verdict_cause {
 	GP_BY_CAPACITY,
 	GP_BY_FRAGMENTATION,
 	GP_BY_LIMIT, /* live memory exceeds the memory fraction */
-	/* they reject requests that the device has memory for */
+	/* They reject requests that the device has memory for. */
 	GP_BY_SETTINGS,
 	GP_BY_CHOICE, /* it is served, but only by an excluded setting */
 	GP_BY_OTHERS, /* reserved memory leaves no room for others */
@@ -165,11 +165,11 @@ struct gp_verdict {
 	 * and for which other replays prove nothing: the setting with the
 	 * smallest estimated need. */
 	char *likely;
-	/* index of the study's trial that is advised, or else lacks least */
+	/* Index of the study's trial that is advised, or else lacks least. */
 	size_t trial;
 	uint8_t release;
 	uint64_t capacity; /* GP_UNLIMITED: unknown */
-	/* peak of live memory, each block rounded up to 512 B */
+	/* Peak of live memory, each block rounded up to 512 B. */
 	uint64_t live;
 	uint64_t others; /* gp_study_live_beside() less live */
 	uint64_t start;	 /* reserved at the beginning of the trace */
@@ -179,7 +179,7 @@ struct gp_verdict {
 	/* Bytes missing with the best setting. 0: a setting fits; GP_UNLIMITED:
 	 * no device is large enough. */
 	uint64_t missing;
-	/* left over with the advised setting; 0: none or unknown */
+	/* Left over with the advised setting; 0: none or unknown. */
 	uint64_t spare;
 	/* The number of settings decided, and whether no undecided one could
 	 * change the kind of verdict. */
@@ -204,11 +204,11 @@ static inline bool gp_verdict_is_open(const struct gp_verdict *verdict)
 struct gp_study {
 	struct gp_trial *trials; /* the first is the present setting */
 	size_t count;
-	/* index of the trial that is advised, or else lacks least; 0: the
-	 * present setting */
+	/* Index of the trial that is advised, or else lacks least; 0: the
+	 * present setting. */
 	size_t best;
 	bool is_change; /* best is advised in place of the present setting */
-	/* each case has a setting that serves it, but none serves all */
+	/* Each case has a setting that serves it, but none serves all. */
 	bool is_divided;
 	size_t unconstrained;	     /* best without config.without */
 	struct gp_verdict *verdicts; /* by case */
@@ -219,6 +219,9 @@ struct gp_study {
 	struct runs **runs;
 };
 
+/* Makes the replays and the verdicts. The caller releases *study, which the
+ * traces and the engine must outlive; on failure there is nothing to release.
+ * Thread-safe. */
 enum gp_status gp_study(const struct gp_study_config *config,
 			struct gp_study *study, struct gp_diag *diag);
 /* Accepts a zeroed study. */
@@ -251,6 +254,7 @@ uint64_t gp_study_fullest(const struct gp_trace *trace, uint32_t device);
 uint64_t gp_study_live_rounded(const struct gp_trace *trace, uint32_t device,
 			       const struct gp_settings *settings);
 
+/* How the trace of a device ends, as far as its recording shows. */
 enum gp_ends gp_study_ends(const struct gp_trace *trace, uint32_t device);
 
 /* Whether need is less than `than` by a significant amount. */

@@ -185,7 +185,7 @@ struct gp_block {
 /* A device's memory at one moment, in address order. */
 struct gp_state {
 	const struct gp_segment *segments;
-	/* those of a segment cover it without gaps */
+	/* Those of a segment cover it without gaps. */
 	const struct gp_block *blocks;
 	size_t segment_count, block_count;
 };
@@ -193,14 +193,14 @@ struct gp_state {
 /* The number of guesses made while inferring a start state or requests, each by
  * a documented rule (trace/start.c, trace/history.c). */
 struct gp_guesses {
-	/* live at the start; size taken from a later free */
+	/* Live at the start; size taken from a later free. */
 	uint64_t start_blocks;
-	/* live at the start; end moved by at most 1 MiB */
+	/* Live at the start; end moved by at most 1 MiB. */
 	uint64_t block_slack;
 	uint64_t segment_order; /* start segments whose age is unknown */
 	uint64_t empty_caches;	/* empty_cache inferred from segment_free */
 	uint64_t late_frees;	/* frees that were pending on another stream */
-	/* unknown pools, assumed to be the default one */
+	/* Unknown pools, assumed to be the default one. */
 	uint64_t pool_of_segment;
 	uint64_t lost_entries; /* free_completed without a free_requested */
 };
@@ -230,8 +230,8 @@ struct gp_device_trace {
 	size_t event_count;
 	uint32_t block_ids;    /* all block ids are less than this */
 	const uint64_t *names; /* id -> the id in the file; NULL: the same */
-	/* id -> index into the trace's owners, or GP_NO_OWNER; NULL: no owner
-	 * is known */
+	/* The index of each id in the trace's owners, or GP_NO_OWNER; NULL: no
+	 * owner is known. */
 	const uint32_t *owners;
 	struct gp_guesses guesses;
 	const struct gp_counter *counters; /* after the last event */
@@ -314,6 +314,7 @@ struct gp_recorded {
 	bool has_first;			  /* after the first event */
 	uint64_t first_reserved, first_allocated;
 };
+/* The memory reported for a device, an index into trace->devices. */
 struct gp_recorded gp_trace_recorded(const struct gp_trace *trace,
 				     uint32_t device);
 
@@ -334,6 +335,7 @@ enum gp_event_field {
 	GP_HAS_TEXT = 1 << 6,
 	GP_HAS_MARK = 1 << 7,
 };
+/* A set of bits of enum gp_event_field. */
 uint8_t gp_event_fields(enum gp_event_kind kind);
 
 /* Whether the event concerns a private pool itself: its routing, its
@@ -350,6 +352,7 @@ struct gp_guess_row {
 	const char *name;
 	size_t offset; /* of a uint64_t */
 };
+/* All members; *count is set to their number. */
 const struct gp_guess_row *gp_guess_table(size_t *count);
 
 #pragma GCC visibility pop

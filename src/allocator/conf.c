@@ -143,7 +143,7 @@ void gp_conf_open(struct gp_conf *conf, const char *text,
 {
 	size_t length = strlen(text);
 	bool is_open = false; /* the last token is incomplete */
-	/* each token may need a 0 */
+	/* Each token may need a 0. */
 	char *to = gp_mem_alloc(2 * length + 1, 1);
 
 	*conf = (struct gp_conf){

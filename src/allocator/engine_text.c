@@ -12,7 +12,7 @@
 
 struct named {
 	struct gp_engine engine;
-	/* the argument of --engine, which becomes the engine's name */
+	/* The argument of --engine, which becomes the engine's name. */
 	char *text;
 	char *program; /* owned */
 	char **values; /* owned, as is each element */

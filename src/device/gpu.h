@@ -29,10 +29,10 @@ const struct gp_gpu *gp_gpu_table(size_t *count);
  */
 struct gp_non_pytorch {
 	uint64_t low, high; /* bytes */
-	/* shown by nvidia-smi in addition to reserved memory */
+	/* Shown by nvidia-smi in addition to reserved memory. */
 	uint64_t shown;
-	/* source of the figures; NULL: there are none for this device, and
-	 * those of all others are used */
+	/* Source of the figures; NULL: there are none for this device, and
+	 * those of all others are used. */
 	const char *source;
 };
 struct gp_non_pytorch gp_gpu_non_pytorch(const struct gp_gpu *gpu);

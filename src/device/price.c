@@ -72,7 +72,7 @@ const struct gp_prices *gp_prices_built_in(void)
 #define MOST_US	   1e9
 
 struct price_list {
-	/* must be first: the caller has a pointer to it */
+	/* Must be first: the caller has a pointer to it. */
 	struct gp_prices prices;
 	struct gp_arena arena;
 	struct gp_price *rows;

@@ -70,13 +70,13 @@ struct caching {
 	uint64_t reserved; /* bytes obtained from the device, all pools */
 	uint64_t limit;	   /* bytes; GP_UNLIMITED: none */
 	uint32_t counter;  /* the last one assigned: struct block */
-	/* list of all expandable segments */
+	/* List of all expandable segments. */
 	struct expandable_segment *expandable;
 	enum block_order order;
 	/* config.alike; NULL once its ranges are final */
 	struct gp_alike *alike;
 	bool gc_enabled; /* both a limit and a threshold are set */
-	/* sizes are rounded up to multiples of 512 only */
+	/* Sizes are rounded up to multiples of 512 only. */
 	bool rounds_plainly;
 	bool has_unmerged; /* the start state has adjacent free blocks */
 
@@ -85,7 +85,7 @@ struct caching {
 	bool reuses_oversize;
 	bool searches_again;
 
-	/* blocks collected for a walk that changes the free lists */
+	/* Blocks collected for a walk that changes the free lists. */
 	struct block **scratch;
 	size_t scratch_room;
 
@@ -112,7 +112,7 @@ static inline struct caching *caching_of(struct gp_allocator *allocator)
 struct request {
 	struct caching_pool *pool;
 	uint64_t rounded; /* bytes */
-	/* bytes to ask the device for if no free block fits */
+	/* Bytes to ask the device for if no free block fits. */
 	uint64_t segment_size;
 	uint16_t stream;
 	bool is_expandable; /* allocated and split as in expandable segments */
@@ -401,7 +401,7 @@ void alike_before_gc(struct caching *c);
 struct alike_gc {
 	uint64_t reserved; /* reserved bytes when it began */
 	uint64_t reclaimed;
-	/* reclaimed before the last round that reclaimed anything */
+	/* Reclaimed before the last round that reclaimed anything. */
 	uint64_t before_last;
 	bool reached_target; /* it stopped because it had reclaimed enough */
 };

@@ -55,7 +55,7 @@ struct captured_stream {
 };
 
 struct captures {
-	/* by stream; NULL: no capture so far */
+	/* By stream; NULL: no capture so far. */
 	struct captured_stream *streams;
 	uint32_t begun, open;
 	uint16_t first; /* head of the list; GP_NO_STREAM: empty */
@@ -103,9 +103,9 @@ struct event {
 struct event_queue {
 	struct event *events;
 	size_t head, count, room; /* events[head .. head + count) */
-	/* event numbers; up to done, all are complete */
+	/* Event numbers; up to done, all are complete. */
 	uint64_t issued, done;
-	/* whether it is in events.busy, events.touched */
+	/* Whether it is in events.busy, events.touched. */
 	bool is_busy, is_touched;
 };
 
@@ -138,7 +138,7 @@ struct ready_block {
 
 struct events {
 	struct event_queue *queues; /* by stream */
-	/* streams with events, in PyTorch's iteration order */
+	/* Streams with events, in PyTorch's iteration order. */
 	struct robin waiting;
 	/* busy: streams that may have events. touched: those of them whose
 	 * events may be complete. In any order. */

@@ -33,7 +33,7 @@ struct caching_pool {
 	/* By stream, in chunks, so that a pool with few streams stays small.
 	 * NULL: no block was ever free there. */
 	struct free_list ***free_lists;
-	/* the list that was looked up last, or NULL */
+	/* The list that was looked up last, or NULL. */
 	struct free_list *recent;
 	/* The lists that may have blocks, in any order. */
 	struct free_list **listed;

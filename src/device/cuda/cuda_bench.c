@@ -51,7 +51,7 @@ struct bench {
 	bool is_broken; /* the current scene has failed */
 	/* The first call that failed unexpectedly. */
 	unsigned failed_call;
-	/* of the current scene, and of the failed call */
+	/* Of the current scene, and of the failed call. */
 	uint64_t size, failed_size;
 	int error;
 };

@@ -88,7 +88,7 @@ static enum gp_status find_all(struct gp_cuda *cuda,
 
 static const char *const runtimes[] = {
 	"libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0",
-	/* where the toolkit's installer puts it */
+	/* Where the toolkit's installer puts it. */
 	"/usr/local/cuda/lib64/libcudart.so"
 };
 #define RUNTIMES (sizeof(runtimes) / sizeof(*runtimes))

@@ -37,7 +37,7 @@ struct gp_span {
 	uint64_t size;	/* bytes */
 	uint64_t align; /* its offset is a multiple of this; at least 1 */
 	uint32_t first_gap, gaps; /* range in gp_spans.gaps */
-	/* id of the trace's block, or index of its name */
+	/* Id of the trace's block, or index of its name. */
 	uint32_t id;
 };
 
@@ -83,9 +83,9 @@ void gp_spans_release(struct gp_spans *spans);
 /* The method that found a packing. */
 enum gp_floor_method {
 	GP_FLOOR_IN_TIME, /* in order of time, first fit */
-	/* in order of size, area or time, each at the lowest place */
+	/* In order of size, area or time, each at the lowest place. */
 	GP_FLOOR_IN_ORDER,
-	/* the same, after moving the highest blocks forward in the order */
+	/* The same, after moving the highest blocks forward in the order. */
 	GP_FLOOR_IMPROVED,
 	GP_FLOOR_SEARCHED, /* by search */
 	GP_FLOOR_METHODS,

@@ -19,10 +19,10 @@ struct search {
 	const struct graph *graph;
 	uint64_t capacity;
 	uint64_t work; /* steps left */
-	/* by span: top of the placed spans that overlap it in time */
+	/* By span: top of the placed spans that overlap it in time. */
 	uint64_t *low;
 	uint64_t *rest; /* by section: bytes still to be placed */
-	/* by span: the smallest size among the spans that overlap it */
+	/* By span: the smallest size among the spans that overlap it. */
 	uint64_t *least;
 	uint64_t *base; /* scratch, by section: lowest offset of the rest */
 	uint32_t *rank; /* by span: earlier ones are tried first */

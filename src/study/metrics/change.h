@@ -141,7 +141,7 @@ struct gp_divergence_steps {
 	uint64_t a, b;	/* number of steps */
 	uint64_t both;	/* steps in both */
 	uint64_t alike; /* of those, with the same requests */
-	/* the first that differs; NULL: none */
+	/* The first that differs; NULL: none. */
 	const char *first;
 	uint64_t first_ordinal;		 /* among its name, from 1 */
 	uint64_t a_requests, b_requests; /* in the first that differs */

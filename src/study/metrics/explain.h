@@ -94,12 +94,12 @@ struct gp_culprit {
 	uint16_t stream, pool; /* of one of its blocks */
 	struct gp_owner owner; /* of one of its blocks */
 	uint32_t index;	       /* index among all culprits of the run */
-	/* requested bytes of the smallest and largest block */
+	/* Requested bytes of the smallest and largest block. */
 	uint64_t least, most;
 	uint64_t blocks;
 	uint64_t units; /* units pinned; at one moment only */
 	uint64_t bytes; /* bytes pinned, at the moment or on average */
-	/* duration; at one moment, the age of the oldest block */
+	/* Duration in events; at one moment, the age of the oldest block. */
 	uint64_t events;
 	double byte_events; /* over the whole trace */
 	bool from_start;    /* some are in the start state */

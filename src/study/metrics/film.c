@@ -13,7 +13,7 @@ struct gp_film {
 	struct gp_shot *shots;
 	size_t count, room;
 	int64_t allocated; /* in bytes, after the last event */
-	/* the size of the last alloc's block is not known yet */
+	/* The size of the last alloc's block is not known yet. */
 	bool is_unsettled;
 	size_t unsettled;
 };

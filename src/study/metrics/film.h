@@ -28,7 +28,7 @@ enum gp_shot_kind {
 struct gp_shot {
 	uint64_t event; /* 0 also for the start state */
 	uint64_t addr;
-	/* of a block: its actual size, not the requested one */
+	/* Of a block: its actual size, not the requested one. */
 	uint64_t size;
 	uint64_t requested; /* bytes */
 	uint32_t id, site;

@@ -13,7 +13,7 @@
 struct holding {
 	uint64_t addr, size;
 	uint64_t freed; /* event of its free; while pending */
-	/* pinned sums of its first and last unit when it began */
+	/* Pinned sums of its first and last unit when it began. */
 	double first, last;
 	bool is_there, is_pending;
 };
@@ -35,7 +35,7 @@ struct track {
 	struct presence *presences;  /* parallel to culprits */
 	uint64_t event;		     /* of the last action */
 	size_t step;		     /* index of the current step */
-	/* events within which memory counts as obtained again */
+	/* Events within which memory counts as obtained again. */
 	uint64_t window;
 	uint64_t reserved, allocated, pending, pending_since;
 	uint64_t by_class[GP_SIZE_CLASSES];
