@@ -384,14 +384,15 @@ START_TEST(test_a_baseline_is_what_it_says)
 			 GP_OK);
 	device = gp_record_find(gp_baseline_find(baseline, "a"), 3);
 	ck_assert_ptr_nonnull(device);
-	ck_assert_uint_eq(device->print.requests, 7);
-	ck_assert_uint_eq(device->print.spacing, 2);
-	ck_assert_uint_eq(device->print.digest, UINT64_C(0x0123456789abcdef));
-	ck_assert_uint_eq(device->print.count, 2);
-	ck_assert_uint_eq(device->print.marks[0].program, 1);
-	ck_assert_uint_eq(device->print.marks[0].allocator, 2);
-	ck_assert_uint_eq(device->print.marks[1].program, 0xabcdef);
-	ck_assert_uint_eq(device->print.marks[1].allocator, 0xffffff);
+	ck_assert_uint_eq(device->fingerprint.requests, 7);
+	ck_assert_uint_eq(device->fingerprint.spacing, 2);
+	ck_assert_uint_eq(device->fingerprint.digest,
+			  UINT64_C(0x0123456789abcdef));
+	ck_assert_uint_eq(device->fingerprint.count, 2);
+	ck_assert_uint_eq(device->fingerprint.marks[0].program, 1);
+	ck_assert_uint_eq(device->fingerprint.marks[0].allocator, 2);
+	ck_assert_uint_eq(device->fingerprint.marks[1].program, 0xabcdef);
+	ck_assert_uint_eq(device->fingerprint.marks[1].allocator, 0xffffff);
 	gp_baseline_destroy(baseline);
 }
 END_TEST
