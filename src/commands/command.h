@@ -129,6 +129,13 @@ const struct gp_command *gp_command_find(const char *name);
 /* GP_USAGE, with a hint at the name that was probably meant. */
 enum gp_status gp_command_unknown(const char *name, struct gp_diag *diag);
 
+/*
+ * Runs a command line: finds the command, parses its flags, runs it, and prints
+ * an error to standard error.  argv as main() has it; it is reordered.  Returns
+ * the exit status.
+ */
+enum gp_status gp_command_line(int argc, char **argv, struct gp_diag *diag);
+
 /* The command that runs if a trace is given in place of a command. */
 #define GP_COMMAND_OF_TRACE "look"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A command line, from its first word to its exit status. */
-#include "commands/dispatch.h"
+#include "commands/command.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/safe.h"
-#include "commands/command.h"
 #include "commands/help.h"
 #include "commands/output.h"
 #include "commands/session.h"

@@ -6,7 +6,7 @@
 
 #include "allocator/plugin/plugin_process.h"
 #include "base/mem.h"
-#include "commands/dispatch.h"
+#include "commands/command.h"
 #include "commands/output.h"
 
 int main(int argc, char **argv)

@@ -12,7 +12,7 @@
 
 #include "base/mem.h"
 #include "base/text_sink.h"
-#include "commands/dispatch.h"
+#include "commands/command.h"
 #include "commands/output.h"
 #include "gpupool/ask.h"
 

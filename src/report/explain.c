@@ -566,7 +566,7 @@ static void print_run(const struct explain_page *p)
 	if (!e->has_requests)
 		return;
 	gp_page_blank(&p->page);
-	print_field(p, "Streams", explain_waiting(e));
+	print_field(p, "Streams", explain_pending(e));
 	print_field(p, "Calls", explain_calls(e));
 	print_field(p, "", explain_caches(e));
 	if (e->steps.count || p->explanation->has_details)

@@ -429,7 +429,7 @@ size_t explain_worth_showing(const struct gp_culprits *culprits, size_t most)
 
 /* ---- streams and pools ---- */
 
-struct gp_words explain_waiting(const struct gp_explain *e)
+struct gp_words explain_pending(const struct gp_explain *e)
 {
 	struct gp_words words = { 0 };
 	const struct gp_waiting *w = &e->waiting;

@@ -24,7 +24,7 @@ static int64_t minus(uint64_t a, uint64_t b)
 
 /*
  * What the run reserves and the packing does not need:
- *	reserved - height = shape + rounding + waiting + streams + pools +
+ *	reserved - height = shape + rounding + pending + streams + pools +
  *			    packing - (height - bound)
  * shape: live at the run's peak less the bound, so not above 0; rounding: of
  * blocks, beyond that of the bound.
@@ -38,7 +38,7 @@ static struct gp_floor_parts parts_of(const struct gp_floor_device *device)
 		.shape = minus(device->live_then, floor->bound),
 		.rounding = minus(part[GP_PART_LIVE] + part[GP_PART_ROUNDING],
 				  device->live_then),
-		.waiting = (int64_t)part[GP_PART_WAITING],
+		.pending = (int64_t)part[GP_PART_WAITING],
 		.streams = (int64_t)part[GP_PART_STREAMS],
 		.pools = (int64_t)part[GP_PART_POOLS],
 		.packing = (int64_t)part[GP_PART_PACKING],
@@ -87,7 +87,7 @@ static void print_parts(const struct gp_page *page,
 		   "free, and not reserved if all were on one stream");
 	print_part(page, "  pools", parts.pools,
 		   "free, and not reserved without private pools");
-	print_part(page, "  pending free", parts.waiting,
+	print_part(page, "  pending free", parts.pending,
 		   "pending free: still in use by another stream");
 	print_part(page, "  rounding", parts.rounding,
 		   "blocks larger than their rounded request");

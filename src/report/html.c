@@ -65,12 +65,12 @@ void gp_html_begin(FILE *out, const char *title)
 	      out);
 	put_policy(out);
 	fputs("<title>", out);
-	gp_svg_text(title, out);
+	gp_xml_text(title, out);
 	fprintf(out,
 		"%s</title><style>\n%s</style></head>\n<body><main>"
 		"<header><h1 id=\"title\">",
 		strcmp(title, "gpupool") != 0 ? " - gpupool" : "", gp_page_css);
-	gp_svg_text(title, out);
+	gp_xml_text(title, out);
 	fputs("</h1>\n", out);
 }
 
@@ -109,14 +109,14 @@ void gp_html_table_end(FILE *out)
 void gp_html_name(FILE *out, const char *text)
 {
 	fputs("<tr><th scope=row>", out);
-	gp_svg_text(text, out);
+	gp_xml_text(text, out);
 	fputs("</th>", out);
 }
 
-void gp_html_text(FILE *out, const char *text)
+void gp_html_cell(FILE *out, const char *text)
 {
 	fputs("<td>", out);
-	gp_svg_text(text, out);
+	gp_xml_text(text, out);
 	fputs("</td>", out);
 }
 
@@ -183,7 +183,7 @@ static void put_part(const char *id, const struct gp_live_part *part, FILE *out)
 	fprintf(out, "<script type=\"text/plain\" %s", id);
 	if (part->name) {
 		fputs(" data-trace=\"", out);
-		gp_svg_text(part->name, out);
+		gp_xml_text(part->name, out);
 		putc('"', out);
 	}
 	putc('>', out);
@@ -198,7 +198,7 @@ static void put_controls(const struct gp_live_page *page, FILE *out)
 		fputs(gp_app_html, out);
 	} else if (page->why) {
 		fputs("<p class=\"note\">", out);
-		gp_svg_text(page->why, out);
+		gp_xml_text(page->why, out);
 		fputs("</p>\n", out);
 	}
 }
@@ -249,7 +249,7 @@ static void write_value(const char *tag, enum gp_measure_id id,
 	else
 		fprintf(out, "<%s data-key=\"%s\" data-value=\"%" PRIu64 "\">",
 			tag, measure->key, measure->count(subject));
-	gp_html_text(out, text);
+	gp_html_cell(out, text);
 	fprintf(out, "</%s>", tag);
 }
 
@@ -438,12 +438,12 @@ static void write_run_line(const struct gp_report *report, size_t i, FILE *out)
 	if (report->run_count > 1)
 		fprintf(out, "<b>%s</b> ", run_names[i]);
 	if (gp_head_engine(run->engine)) {
-		gp_svg_text(gp_head_engine(run->engine), out);
+		gp_xml_text(gp_head_engine(run->engine), out);
 		fputs("; ", out);
 	}
-	gp_svg_text(gp_head_settings(run->conf), out);
+	gp_xml_text(gp_head_settings(run->conf), out);
 	fprintf(out, "; PyTorch 2.%u; memory: ", run->settings->release);
-	gp_svg_text(report->trace->device_count
+	gp_xml_text(report->trace->device_count
 			    ? gp_head_memory(run->capacity,
 					     report->trace->device_count,
 					     memory)
@@ -454,7 +454,7 @@ static void write_run_line(const struct gp_report *report, size_t i, FILE *out)
 				       : "replayed on a simulated device");
 	for (size_t k = 0; run->what_ifs && k < run->what_ifs->count; k++) {
 		fputs("; ", out);
-		gp_svg_text(gp_head_what_if(&run->what_ifs->notes[k], text),
+		gp_xml_text(gp_head_what_if(&run->what_ifs->notes[k], text),
 			    out);
 	}
 	fputs("</p>\n", out);
@@ -465,7 +465,7 @@ static void write_doubt(const char *title, const char *text, FILE *out)
 	if (!text)
 		return;
 	fprintf(out, "<p class=\"settings\"><b>%s</b> ", title);
-	gp_svg_text(text, out);
+	gp_xml_text(text, out);
 	fputs("</p>\n", out);
 }
 
@@ -591,7 +591,7 @@ static void write_nothing(FILE *out)
 	gp_head_nothing(&page);
 	text = gp_text_sink_close(&sink, memory);
 	fputs("<pre class=told>", out);
-	gp_svg_text(text, out);
+	gp_xml_text(text, out);
 	fputs("</pre>\n", out);
 	free(text);
 }

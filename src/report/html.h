@@ -22,7 +22,7 @@ void gp_html_table_end(FILE *out);
 
 /* The first cell of a row, which names it; then the others. */
 void gp_html_name(FILE *out, const char *text);
-void gp_html_text(FILE *out, const char *text);
+void gp_html_cell(FILE *out, const char *text);
 void gp_html_bytes(FILE *out, const char *key, uint64_t bytes);
 void gp_html_count(FILE *out, const char *key, uint64_t count);
 void gp_html_row_end(FILE *out);

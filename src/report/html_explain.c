@@ -32,7 +32,7 @@ static void paragraph(const struct finding *f, const char *class,
 	if (!*words.text)
 		return;
 	fprintf(f->out, "<p%s%s>", *class ? " class=" : "", class);
-	gp_svg_text(words.text, f->out);
+	gp_xml_text(words.text, f->out);
 	fputs("</p>\n", f->out);
 }
 
@@ -43,7 +43,7 @@ static void code(const struct finding *f, const char *before,
 	if (!*words.text)
 		return;
 	fprintf(f->out, "<p class=use>%s <code>", before);
-	gp_svg_text(words.text, f->out);
+	gp_xml_text(words.text, f->out);
 	fputs("</code></p>\n", f->out);
 }
 
@@ -77,9 +77,9 @@ static void failure_row(const struct finding *f, size_t i)
 	gp_html_bytes(f->out, "size", oom->size);
 	gp_html_bytes(f->out, "needed", failure->needed);
 	gp_html_bytes(f->out, "available", failure->available);
-	gp_html_text(f->out,
+	gp_html_cell(f->out,
 		     failure->is_too_small ? "too much for any setting" : "");
-	gp_html_text(f->out, gp_site_text(e->trace, oom->site, site));
+	gp_html_cell(f->out, gp_site_text(e->trace, oom->site, site));
 	gp_html_row_end(f->out);
 }
 
@@ -107,7 +107,7 @@ static void attempt_row(const struct finding *f,
 
 	gp_html_name(f->out, explain_name(attempt, name));
 	gp_html_bytes(f->out, "peak_reserved", attempt->peak_reserved);
-	gp_html_text(f->out, explain_fate(&f->explain->base, attempt, fate));
+	gp_html_cell(f->out, explain_fate(&f->explain->base, attempt, fate));
 	gp_html_count(f->out, "ooms", attempt->ooms);
 	gp_html_count(f->out, "retries", attempt->retries);
 	gp_html_count(f->out, "device_allocs", attempt->device_allocs);
@@ -128,7 +128,7 @@ static void setting_row(const struct finding *f, const struct gp_trial *trial)
 				     ? "as it is"
 				     : gp_head_settings(trial->conf));
 	gp_html_bytes(f->out, "peak_reserved", one->reserved);
-	gp_html_text(f->out, is_answer	      ? "to be used"
+	gp_html_cell(f->out, is_answer	      ? "to be used"
 			     : one->is_served ? "serves all"
 					      : "out of memory");
 	gp_html_count(f->out, "ooms", one->ooms);
@@ -200,12 +200,12 @@ static void part_row(const struct finding *f, const char *class,
 	fputs("<tr><th scope=row>", f->out);
 	if (*class)
 		fprintf(f->out, "<i class=\"k k-%s\"></i>", class);
-	gp_svg_text(label, f->out);
+	gp_xml_text(label, f->out);
 	fputs("</th>", f->out);
 	gp_html_bytes(f->out, "bytes", part->bytes);
 	gp_html_count(f->out, "blocks", part->blocks);
 	gp_html_bytes(f->out, "largest", part->largest);
-	gp_html_text(f->out, note);
+	gp_html_cell(f->out, note);
 	gp_html_row_end(f->out);
 }
 
@@ -262,11 +262,11 @@ static void culprit_stack(const struct finding *f, const char *name,
 	const struct gp_trace *trace = f->explain->trace;
 
 	fputs("<tr><th scope=row><details><summary>", f->out);
-	gp_svg_text(name, f->out);
+	gp_xml_text(name, f->out);
 	fputs("</summary><ol class=stack>", f->out);
 	for (; site != GP_NO_SITE; site = trace->sites[site].caller) {
 		fputs("<li>", f->out);
-		gp_svg_text(trace->texts[trace->sites[site].text], f->out);
+		gp_xml_text(trace->texts[trace->sites[site].text], f->out);
 		fputs("</li>", f->out);
 	}
 	fputs("</ol></details></th>", f->out);
@@ -365,7 +365,7 @@ static void field(const struct finding *f, const char *label,
 	if (!*words.text)
 		return;
 	fprintf(f->out, "<dt>%s</dt><dd>", label);
-	gp_svg_text(words.text, f->out);
+	gp_xml_text(words.text, f->out);
 	fputs("</dd>\n", f->out);
 }
 
@@ -377,7 +377,7 @@ static void write_run(const struct finding *f)
 		return;
 	title(f, "The whole run");
 	fputs("<dl class=facts>\n", f->out);
-	field(f, "Streams", explain_waiting(e));
+	field(f, "Streams", explain_pending(e));
 	field(f, "Driver calls", explain_calls(e));
 	field(f, "empty_cache", explain_caches(e));
 	if (e->steps.count)

@@ -795,7 +795,7 @@ const struct gp_key keys_of_advice[] = {
 	       "Kept for one stream."),
 	KEY_IN(gp_floor_parts, pools, "pools", MORE_BYTES, 0,
 	       "Kept for one pool."),
-	KEY_IN(gp_floor_parts, waiting, "pending_free", MORE_BYTES, 0,
+	KEY_IN(gp_floor_parts, pending, "pending_free", MORE_BYTES, 0,
 	       "Freed and waiting for another stream."),
 	KEY_IN(gp_floor_parts, rounding, "rounding", MORE_BYTES, 0,
 	       "Sizes rounded up, beyond that of the bound."),

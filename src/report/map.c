@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A memory map for a terminal: a row a segment, as wide as it is large, and in
- * it what is allocated, waiting and free.
+ * it what is allocated, pending free and free.
  *
  * Rows go from the largest segment down; small ones that are alike in size,
  * pool and stream, and whatever does not fit the page, are folded into one row
@@ -40,13 +40,13 @@ uint64_t gp_map_event(const struct gp_map_choice *choice,
 #define LABEL	  32 /* columns before the bar */
 #define MOST_ROWS 24 /* segments with a row of their own */
 
-enum fill { ALLOCATED, WAITING, FREE, FILLS };
+enum fill { ALLOCATED, PENDING, FREE, FILLS };
 
 static const struct {
 	const char *unicode, *ascii, *color, *word;
 } fills[] = {
 	[ALLOCATED] = { "█", "#", "\033[34m", "allocated" },
-	[WAITING] = { "▓", "+", "\033[35m", "pending free" },
+	[PENDING] = { "▓", "+", "\033[35m", "pending free" },
 	[FREE] = { "░", ".", "\033[33m", "free" },
 };
 
@@ -72,7 +72,7 @@ static int by_size(const void *a, const void *b)
 static enum fill fill_of(const struct gp_block *block)
 {
 	return block->state == GP_ACTIVE	 ? ALLOCATED
-	       : block->state == GP_PENDING_FREE ? WAITING
+	       : block->state == GP_PENDING_FREE ? PENDING
 						 : FREE;
 }
 
@@ -117,14 +117,14 @@ static void pour_segment(const struct map *map, struct column *columns,
 /* The fill that a column shows: free only if less than a quarter is in use. */
 static int fill_of_column(const struct column *column)
 {
-	uint64_t used = column->bytes[ALLOCATED] + column->bytes[WAITING];
+	uint64_t used = column->bytes[ALLOCATED] + column->bytes[PENDING];
 	uint64_t all = used + column->bytes[FREE];
 
 	if (!all)
 		return -1;
 	if (used * 4 < all)
 		return FREE;
-	return column->bytes[WAITING] > column->bytes[ALLOCATED] ? WAITING
+	return column->bytes[PENDING] > column->bytes[ALLOCATED] ? PENDING
 								 : ALLOCATED;
 }
 

@@ -304,15 +304,15 @@ void ranks_paragraph(const struct gp_ranks *ranks, const char *path, FILE *out)
 		return;
 	words = how_alike(ranks);
 	fputs("<p class=\"run\">", out);
-	gp_svg_text(ranks_title(ranks, path, title), out);
+	gp_xml_text(ranks_title(ranks, path, title), out);
 	if (ranks->files > 1) {
 		fputs("; ", out);
-		gp_svg_text(words.text, out);
+		gp_xml_text(words.text, out);
 	}
 	words = how_unread(ranks);
 	if (*words.text) {
 		fputs("; not read: ", out);
-		gp_svg_text(words.text, out);
+		gp_xml_text(words.text, out);
 	}
 	fputs("</p>\n", out);
 }

@@ -286,7 +286,7 @@ struct gp_floor_device {
 
 /* What the run reserves and the packing does not need. */
 struct gp_floor_parts {
-	int64_t shape, rounding, waiting, streams, pools, packing, height;
+	int64_t shape, rounding, pending, streams, pools, packing, height;
 };
 
 struct gp_floor_report {

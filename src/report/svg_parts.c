@@ -30,7 +30,7 @@ static const char style_sheet[] =
 	".edge{fill:none;stroke:#8a8478;stroke-width:.6}"
 	".title{font-size:14px;fill:#222}";
 
-void gp_svg_text(const char *text, FILE *out)
+void gp_xml_text(const char *text, FILE *out)
 {
 	const char *end = text + strlen(text);
 
@@ -318,13 +318,13 @@ static void draw_run(const struct gp_report *report, const struct gp_run *run,
 
 	fprintf(out, "<text class=\"title\" x=\"%d\" y=\"%.1f\">", LEFT,
 		top + 18);
-	gp_svg_text(gp_page_name(report->path), out);
+	gp_xml_text(gp_page_name(report->path), out);
 	fputs(": ", out);
 	if (gp_head_engine(run->engine)) {
-		gp_svg_text(gp_head_engine(run->engine), out);
+		gp_xml_text(gp_head_engine(run->engine), out);
 		fputs(", ", out);
 	}
-	gp_svg_text(gp_head_settings(run->conf), out);
+	gp_xml_text(gp_head_settings(run->conf), out);
 	for (size_t i = 0; run->what_ifs && i < run->what_ifs->count; i++)
 		fprintf(out, ", --%s", run->what_ifs->notes[i].asked.row->name);
 	fprintf(out, ", PyTorch 2.%u</text>\n", run->settings->release);

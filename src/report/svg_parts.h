@@ -36,6 +36,6 @@ double gp_svg_map(const struct gp_state *state, double left, double top,
 		  double width, FILE *out);
 
 /* Text for HTML and XML. */
-void gp_svg_text(const char *text, FILE *out);
+void gp_xml_text(const char *text, FILE *out);
 
 #endif

@@ -190,7 +190,7 @@ static void draw_point(const struct plot *plot, const char *class,
 		"<circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=5><title>",
 		class, x_of(plot, row->device_time_us),
 		y_of(plot, gp_row_peak(row)));
-	gp_svg_text(label, plot->out);
+	gp_xml_text(label, plot->out);
 	fprintf(plot->out, ": %s, %.1f ms, %" PRIu64 " OOMs</title></circle>\n",
 		gp_bytes_text(gp_row_peak(row), bytes),
 		(double)row->device_time_us / 1e3, row->ooms);
@@ -314,8 +314,8 @@ static void write_other(const struct gp_sweep_report *sweep,
 	char *label = sweep_label(sweep, other->index);
 
 	gp_html_name(out, label);
-	gp_html_text(out, sweep->entries[other->index].torch);
-	gp_html_text(out, other->why);
+	gp_html_cell(out, sweep->entries[other->index].torch);
+	gp_html_cell(out, other->why);
 	gp_html_row_end(out);
 	free(label);
 }
@@ -360,7 +360,7 @@ static void write_answer(const struct gp_sweep_report *sweep,
 	gp_sweep_report_answer(sweep, &plain, memory);
 	text = gp_text_sink_close(&sink, memory);
 	fputs("<pre>", out);
-	gp_svg_text(text, out);
+	gp_xml_text(text, out);
 	fputs("</pre></header>\n", out);
 	free(text);
 }

@@ -112,7 +112,7 @@ static void put_html(const struct gp_table *table,
 		fprintf(table->out, " data-value=\"%" PRIu64 "\"",
 			cell->number);
 	putc('>', table->out);
-	gp_svg_text(text, table->out);
+	gp_xml_text(text, table->out);
 	fputs(is_name ? "</th>" : "</td>", table->out);
 }
 

@@ -278,7 +278,7 @@ static void draw_points(const struct gp_vary_report *r, FILE *out)
 			"fill=\"%s\"><title>",
 			x_of(r, p->value), y_of(r, p->need),
 			p->fits ? "#1a7f37" : "#cf222e");
-		gp_svg_text(r->name, out);
+		gp_xml_text(r->name, out);
 		fprintf(out, "=%" PRIu64 ": %s</title></circle>\n", p->value,
 			gp_bytes_text(p->need, need));
 	}
@@ -293,14 +293,14 @@ static void draw(const struct gp_vary_report *r, FILE *out)
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" "
 		"viewBox=\"0 0 %d %d\" aria-label=\"",
 		WIDTH, HEIGHT);
-	gp_svg_text(r->name, out);
+	gp_xml_text(r->name, out);
 	fprintf(out,
 		" and the memory needed\">\n<line x1=\"%d\" x2=\"%d\" "
 		"y1=\"%.1f\" y2=\"%.1f\" stroke=\"#cf222e\" "
 		"stroke-dasharray=\"6 4\"/>\n<text x=\"%d\" y=\"%.1f\" "
 		"fill=\"currentColor\">",
 		LEFT, WIDTH - LEFT, end, end, LEFT, end - 6);
-	gp_svg_text(r->gpu->name, out);
+	gp_xml_text(r->gpu->name, out);
 	fprintf(out, ", %s</text>\n", gp_bytes_text(r->gpu->capacity, total));
 	draw_points(r, out);
 	fprintf(out,
@@ -316,7 +316,7 @@ static void put_sentence(const char *text, FILE *out)
 	if (!text)
 		return;
 	fputs("<p>", out);
-	gp_svg_text(text, out);
+	gp_xml_text(text, out);
 	fputs("</p>\n", out);
 }
 
@@ -337,7 +337,7 @@ void gp_report_vary_html(const struct gp_vary_report *r, FILE *out)
 		snprintf(value, sizeof(value), "%" PRIu64, r->points[i].value);
 		gp_html_name(out, value);
 		gp_html_bytes(out, "bytes", r->points[i].need);
-		gp_html_text(out, r->points[i].failure ? "failed"
+		gp_html_cell(out, r->points[i].failure ? "failed"
 				  : r->points[i].fits  ? "yes"
 						       : "no");
 		gp_html_row_end(out);

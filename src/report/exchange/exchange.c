@@ -145,7 +145,7 @@ static void add_block(struct peak *peak, const struct gp_trace *trace,
 	if (block->state == GP_ACTIVE)
 		peak->allocated[at] += block->size;
 	else if (block->state == GP_PENDING_FREE)
-		peak->waiting[at] += block->size;
+		peak->pending[at] += block->size;
 	else
 		peak->not_allocated += block->size;
 }
@@ -158,7 +158,7 @@ void peak_init(struct peak *peak, const struct gp_trace *trace, uint32_t device,
 
 	*peak = (struct peak){
 		.allocated = gp_mem_alloc(n, sizeof(*peak->allocated)),
-		.waiting = gp_mem_alloc(n, sizeof(*peak->waiting)),
+		.pending = gp_mem_alloc(n, sizeof(*peak->pending)),
 	};
 	for (size_t i = 0; i < result->peak.block_count; i++)
 		add_block(peak, trace, &result->peak.blocks[i], sites);
@@ -168,7 +168,7 @@ void peak_init(struct peak *peak, const struct gp_trace *trace, uint32_t device,
 void peak_release(struct peak *peak)
 {
 	free(peak->allocated);
-	free(peak->waiting);
+	free(peak->pending);
 }
 
 /* ---- a run ---- */

@@ -132,12 +132,12 @@ void text_json(FILE *out, const char *text, size_t length);
 
 /* Bytes of blocks, as rounded. */
 struct peak {
-	uint64_t *allocated, *waiting; /* by site; the last is of no site */
+	uint64_t *allocated, *pending; /* by site; the last is of no site */
 	uint64_t not_allocated;	       /* reserved, and neither of both */
 };
 
 /* Two leaves and a stack that are no frames. */
-#define PEAK_WAITING	   "(freed, waiting for a stream)"
+#define PEAK_PENDING	   "(freed, waiting for a stream)"
 #define PEAK_NOT_ALLOCATED "(reserved, not allocated)"
 #define PEAK_NO_STACK	   "(no stack)"
 

@@ -85,10 +85,10 @@ static void add_result(void *state, const struct gp_replay_result *result)
 	peak_init(&peak, f->trace, f->device, result);
 	for (uint32_t i = 0; i < n; i++) {
 		put_line(f, i, NULL, peak.allocated[i]);
-		put_line(f, i, PEAK_WAITING, peak.waiting[i]);
+		put_line(f, i, PEAK_PENDING, peak.pending[i]);
 	}
 	put_line(f, GP_NO_SITE, PEAK_NO_STACK, peak.allocated[n]);
-	put_line(f, GP_NO_SITE, PEAK_WAITING, peak.waiting[n]);
+	put_line(f, GP_NO_SITE, PEAK_PENDING, peak.pending[n]);
 	put_line(f, GP_NO_SITE, PEAK_NOT_ALLOCATED, peak.not_allocated);
 	peak_release(&peak);
 }

@@ -13,9 +13,9 @@
 #define SCHEMA "https://www.speedscope.app/file-format-schema.json"
 
 /* Frames that are not in the trace come first. */
-enum { FRAME_WAITING, FRAME_NOT_ALLOCATED, FRAME_NO_STACK, OWN_FRAMES };
+enum { FRAME_PENDING, FRAME_NOT_ALLOCATED, FRAME_NO_STACK, OWN_FRAMES };
 static const char *const own_frames[OWN_FRAMES] = {
-	[FRAME_WAITING] = PEAK_WAITING,
+	[FRAME_PENDING] = PEAK_PENDING,
 	[FRAME_NOT_ALLOCATED] = PEAK_NOT_ALLOCATED,
 	[FRAME_NO_STACK] = PEAK_NO_STACK,
 };
@@ -87,10 +87,10 @@ static uint64_t walk(struct speedscope *s, const struct peak *peak,
 
 	for (uint32_t i = 0; i < n; i++) {
 		visit(&w, i, NO_FRAME, peak->allocated[i]);
-		visit(&w, i, FRAME_WAITING, peak->waiting[i]);
+		visit(&w, i, FRAME_PENDING, peak->pending[i]);
 	}
 	visit(&w, GP_NO_SITE, FRAME_NO_STACK, peak->allocated[n]);
-	visit(&w, GP_NO_SITE, FRAME_WAITING, peak->waiting[n]);
+	visit(&w, GP_NO_SITE, FRAME_PENDING, peak->pending[n]);
 	visit(&w, GP_NO_SITE, FRAME_NOT_ALLOCATED, peak->not_allocated);
 	return w.total;
 }
