@@ -116,7 +116,7 @@ class Counts:
 
 
 def folder_of(file):
-    """src/report/gate/limit.c counts as src/report, and as src/report/gate."""
+    """src/report/gate/limits.c counts as src/report, and as src/report/gate."""
     parts = file.split("/")[:-1]
     return ["/".join(parts[:n]) for n in range(2, len(parts) + 1)]
 
