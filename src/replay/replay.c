@@ -14,6 +14,7 @@
 #include "base/larger.h"
 #include "base/mem.h"
 #include "replay/recorded.h"
+#include "replay/requests.h"
 #include "replay/watch.h"
 
 struct replay {
@@ -207,69 +208,7 @@ static size_t end_of_outcomes(const struct replay *r)
 	return recorded_end_of_returns(r->device_trace, r->event + 1);
 }
 
-/* What an engine has no op for means nothing to it. */
-static enum gp_answer ask_pool(enum gp_answer (*op)(struct gp_allocator *,
-						    uint16_t pool),
-			       struct gp_allocator *allocator, uint16_t pool)
-{
-	return op ? op(allocator, pool) : GP_SERVED;
-}
-
-static enum gp_answer begin(struct gp_allocator *a, uint16_t pool,
-			    bool is_capture)
-{
-	return a->ops->pool_begin ? a->ops->pool_begin(a, pool, is_capture)
-				  : GP_SERVED;
-}
-
-static enum gp_answer set_fraction(struct gp_allocator *a, double fraction)
-{
-	return a->ops->set_fraction ? a->ops->set_fraction(a, fraction)
-				    : GP_SERVED;
-}
-
-static enum gp_answer set_settings(struct gp_allocator *a, const char *conf)
-{
-	return a->ops->set_settings ? a->ops->set_settings(a, conf) : GP_SERVED;
-}
-
-static enum gp_answer reset(struct gp_allocator *a,
-			    void (*op)(struct gp_allocator *))
-{
-	if (op)
-		op(a);
-	return GP_SERVED;
-}
-
-/* Its outcomes stand behind it. */
-static enum gp_answer do_empty_cache(struct replay *r,
-				     const struct gp_event *event)
-{
-	if (r->is_verifying)
-		recorded_aim(&r->recorded, r->event + 1, end_of_outcomes(r));
-	return ask_pool(r->allocator->ops->empty_cache, r->allocator,
-			event->pool);
-}
-
-static enum gp_answer do_capture(struct replay *r, const struct gp_event *event)
-{
-	const struct gp_allocator_ops *ops = r->allocator->ops;
-
-	if (event->flags & GP_NAMES_STREAM && ops->capture)
-		return ops->capture(r->allocator, event->pool, event->stream);
-	return begin(r->allocator, event->pool, true);
-}
-
-static enum gp_answer do_mark(struct replay *r, const struct gp_event *event)
-{
-	const struct gp_allocator_ops *ops = r->allocator->ops;
-
-	if (ops->mark && event->mark != GP_MARK_END)
-		ops->mark(r->allocator, r->trace->texts[event->text]);
-	return GP_SERVED;
-}
-
-static enum gp_answer set_other(struct replay *r, uint64_t bytes)
+static void set_other(struct replay *r, uint64_t bytes)
 {
 	struct gp_no_room *others = &r->result->others;
 
@@ -279,53 +218,13 @@ static enum gp_answer set_other(struct replay *r, uint64_t bytes)
 			.event = r->event,
 			.missing = r->device->reach.others_short,
 		};
-	return GP_SERVED;
 }
 
-static enum gp_answer do_rare(struct replay *r, const struct gp_event *event)
+/* Its outcomes stand behind it. */
+static void aim_at_returns(struct replay *r)
 {
-	struct gp_allocator *a = r->allocator;
-	const struct gp_allocator_ops *ops = a->ops;
-
-	switch (event->kind) {
-	case GP_EMPTY_CACHE: return do_empty_cache(r, event);
-	case GP_SET_FRACTION: return set_fraction(a, event->fraction);
-	case GP_POOL_BEGIN: return begin(a, event->pool, false);
-	case GP_POOL_RELEASE:
-		return ask_pool(ops->pool_release, a, event->pool);
-	case GP_CAPTURE_BEGIN: return do_capture(r, event);
-	case GP_POOL_END:
-	case GP_CAPTURE_END: return ask_pool(ops->pool_end, a, event->pool);
-	case GP_POOL_CREATE:
-	case GP_POOL_USE_ON_OOM:
-	case GP_POOL_NO_USE_ON_OOM:
-	case GP_POOL_NO_SPLIT:
-		return ops->pool_change
-			       ? ops->pool_change(a, event->pool, event->kind)
-			       : GP_SERVED;
-	case GP_SET_SETTINGS:
-		return set_settings(a, r->trace->texts[event->text]);
-	case GP_OTHER_MEMORY: return set_other(r, event->size);
-	case GP_RESET_PEAK: return reset(a, ops->reset_peak);
-	case GP_RESET_ACCUMULATED: return reset(a, ops->reset_accumulated);
-	case GP_MARK: return do_mark(r, event);
-	default: return GP_SERVED; /* outcomes ask for nothing */
-	}
-}
-
-static void do_synchronize(struct replay *r, const struct gp_event *event)
-{
-	const struct gp_allocator_ops *ops = r->allocator->ops;
-
-	if (event->id != GP_NO_ID) {
-		if (ops->complete)
-			ops->complete(r->allocator, event->id);
-	} else if (!(event->flags & GP_STREAM_WAITS)) {
-		if (ops->synchronize)
-			ops->synchronize(r->allocator, event->stream);
-	} else if (ops->wait) {
-		ops->wait(r->allocator, event->stream, event->by);
-	}
+	if (r->is_verifying)
+		recorded_aim(&r->recorded, r->event + 1, end_of_outcomes(r));
 }
 
 /* Outcomes up to here are not the next request's. */
@@ -350,24 +249,18 @@ static void do_free(struct replay *r, const struct gp_event *event)
 	r->allocator->ops->free(r->allocator, event->id);
 }
 
-static void do_record_stream(struct replay *r, const struct gp_event *event)
-{
-	const struct gp_allocator_ops *ops = r->allocator->ops;
-
-	if (ops->record_stream)
-		ops->record_stream(r->allocator, event->id, event->stream);
-}
-
 static void do_other(struct replay *r, const struct gp_event *event)
 {
-	switch (event->kind) {
-	case GP_RECORD_STREAM: do_record_stream(r, event); break;
-	case GP_SYNCHRONIZE: do_synchronize(r, event); break;
-	default:
-		if (do_rare(r, event) == GP_REFUSED_BY_RULE)
-			note_refusal(r);
-		break;
-	}
+	enum gp_answer answer = GP_SERVED;
+
+	if (event->kind == GP_EMPTY_CACHE)
+		aim_at_returns(r);
+	if (event->kind == GP_OTHER_MEMORY)
+		set_other(r, event->size);
+	else
+		answer = request_other(r->allocator, r->trace, event);
+	if (answer == GP_REFUSED_BY_RULE)
+		note_refusal(r);
 }
 
 /* Most are one of two, and the next is a coin's toss: no jump through a table,
