@@ -161,6 +161,12 @@ struct gp_allocator_config {
 	void *action_arg;
 };
 
+/* What an engine decides by, in words that tell nobody else anything. */
+struct gp_shape {
+	uint64_t *words; /* malloc's */
+	size_t count, room;
+};
+
 /*
  * The operations of an engine. alloc, free, stats, state and destroy are
  * mandatory. Any other may be NULL: such a request then has no effect, and
@@ -255,6 +261,18 @@ struct gp_allocator_ops {
 	void (*destroy)(struct gp_allocator *allocator);
 	/* The program reached a mark that does not end another one. */
 	void (*mark)(struct gp_allocator *allocator, const char *name);
+	/* Another one, as this one is now, which nobody listens to, on a device
+	 * that is as this one's is; alike as in struct gp_allocator_config, and
+	 * not widened.  It may be asked for while this one asks its device for
+	 * memory for the first time in a request: then it has yet to serve
+	 * that.  NULL: not now. */
+	struct gp_allocator *(*copy)(struct gp_allocator *allocator,
+				     struct gp_device *device,
+				     struct gp_alike *alike);
+	/* Two that were asked for the same and are of one shape decide alike
+	 * from here on, as long as their devices give the same answers.  False:
+	 * it has none now. */
+	bool (*shape)(struct gp_allocator *allocator, struct gp_shape *shape);
 };
 
 /* A value and its peak, in the form that is cheapest to update: unless there is

@@ -238,6 +238,11 @@ struct gp_device *gp_sim_create(uint32_t ordinal, uint64_t capacity);
  * total, which must not be 0: for a program that asks for the size of the
  * device and should continue when it is full. */
 struct gp_device *gp_sim_boundless(uint32_t ordinal, uint64_t shown);
+/* Returns a copy of a simulated device in its present state. */
+struct gp_device *gp_sim_copy(const struct gp_device *device);
+/* Changes the capacity of a simulated device from here on. capacity is not
+ * GP_UNLIMITED. */
+void gp_sim_resize(struct gp_device *device, uint64_t capacity);
 /* Makes cudaMalloc place memory as CUDA does on Linux: at the lowest free place
  * of its address ranges, or in a new range at the highest address that the
  * system has free; an empty range goes back to the system. Addresses decide

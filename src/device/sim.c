@@ -455,6 +455,32 @@ struct gp_device *gp_sim_create(uint32_t ordinal, uint64_t capacity)
 	return &sim->device;
 }
 
+void gp_sim_resize(struct gp_device *device, uint64_t capacity)
+{
+	struct sim *sim = sim_of(device);
+
+	sim->capacity = capacity;
+	sim->shown = 0;
+}
+
+struct gp_device *gp_sim_copy(const struct gp_device *device)
+{
+	const struct sim *from = (const struct sim *)device;
+	struct sim *sim = gp_mem_take(sizeof(*sim));
+
+	*sim = *from;
+	sim->memory = space_copy(&from->memory);
+	sim->reservations = space_copy(&from->reservations);
+	sim->system = space_copy(&from->system);
+	if (!from->chunks)
+		return &sim->device;
+	sim->chunks = gp_mem_alloc(CHUNKS, sizeof(*sim->chunks));
+	for (size_t i = 0; i < CHUNKS; i++)
+		if (from->chunks[i].first)
+			sim->chunks[i] = from->chunks[i];
+	return &sim->device;
+}
+
 struct gp_device *gp_sim_boundless(uint32_t ordinal, uint64_t shown)
 {
 	struct gp_device *device = gp_sim_create(ordinal, GP_UNLIMITED);

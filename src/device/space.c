@@ -10,6 +10,7 @@
 #include "device/space.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "gpupool/device.h"
@@ -291,6 +292,18 @@ void space_adopt(struct space *space, uint64_t addr, uint64_t size)
 	if (at >= SPACE_UNITS || units > SPACE_UNITS)
 		return;
 	set_taken(space, at, at + units);
+}
+
+struct space space_copy(const struct space *space)
+{
+	struct space copy = *space;
+	size_t bytes = space->gap_count * sizeof(*space->gaps);
+
+	copy.gaps = NULL;
+	copy.gap_room = space->gap_count;
+	if (bytes)
+		copy.gaps = memcpy(gp_mem_take(bytes), space->gaps, bytes);
+	return copy;
 }
 
 void space_release(struct space *space)

@@ -27,6 +27,7 @@ void space_give_within(struct space *space, uint64_t addr, uint64_t size,
 /* Marks an address range as allocated; whatever of it is outside this space is
  * ignored. */
 void space_adopt(struct space *space, uint64_t addr, uint64_t size);
+struct space space_copy(const struct space *space);
 void space_release(struct space *space);
 
 #endif

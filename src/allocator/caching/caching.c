@@ -425,6 +425,8 @@ static const struct gp_allocator_ops caching_ops = {
 	.largest_free = caching_largest_free,
 	.refusal = caching_refusal,
 	.destroy = caching_destroy,
+	.copy = copy_make,
+	.shape = copy_shape,
 };
 
 static enum block_order order_of(uint8_t release)

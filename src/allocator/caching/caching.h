@@ -14,6 +14,8 @@
  *     variant.c     allocators of other devices, and proposed changes
  *     alike.c       settings that lead to the same decisions
  *     state.c       adopting a start state, exporting the current one
+ *     copy.c        copies, and the shape by which two copies are told to go on
+ *                   alike
  */
 #ifndef CACHING_CACHING_H
 #define CACHING_CACHING_H
@@ -337,6 +339,15 @@ void state_export(struct caching *c, struct gp_state *state);
 
 size_t state_candidates(struct caching *c, uint64_t size, uint16_t stream,
 			uint16_t pool, struct gp_candidate *out, size_t room);
+
+/* ---- copies: copy.c ---- */
+
+struct gp_allocator *copy_make(struct gp_allocator *allocator,
+			       struct gp_device *device,
+			       struct gp_alike *alike);
+
+/* Of releases in which no addresses decide between segments. */
+bool copy_shape(struct gp_allocator *allocator, struct gp_shape *shape);
 
 /* ---- other devices and proposed changes: variant.c ---- */
 

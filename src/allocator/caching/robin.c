@@ -10,6 +10,7 @@
 #include "allocator/caching/robin.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 
@@ -144,6 +145,18 @@ void robin_erase(struct robin *map, uint64_t hash, uint32_t key)
 	}
 	map->slots[i].distance = -1;
 	map->count--;
+}
+
+struct robin robin_copy(const struct robin *map)
+{
+	struct robin copy = *map;
+	size_t bytes = (slot_count(map) + 1) * sizeof(*map->slots);
+
+	if (!map->slots)
+		return copy;
+	copy.slots = gp_mem_take(bytes);
+	memcpy(copy.slots, map->slots, bytes);
+	return copy;
 }
 
 void robin_clear(struct robin *map)
