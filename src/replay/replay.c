@@ -45,22 +45,6 @@ static void pass_action(void *arg, const struct gp_action *action)
 	r->config->action(r->config->action_arg, action, r->event);
 }
 
-/* Where the recording's first segment lies tells it: the first request of a
- * recording from its beginning made one. */
-static bool was_downward(const struct gp_device_trace *t)
-{
-	size_t allocs = 0;
-
-	for (size_t i = 0; i < t->event_count && allocs < 2; i++) {
-		const struct gp_event *e = &t->events[i];
-
-		if (e->kind == GP_SEGMENT_ALLOC)
-			return gp_sim_was_downward(e->addr, e->size);
-		allocs += e->kind == GP_ALLOC;
-	}
-	return false;
-}
-
 static enum gp_status start(struct replay *r, struct gp_diag *diag)
 {
 	const struct gp_device_trace *t = r->device_trace;
@@ -96,9 +80,7 @@ static enum gp_status start(struct replay *r, struct gp_diag *diag)
 			r->config->make_device(r->config->make_device_arg,
 					       t->device, r->config->capacity);
 	} else {
-		r->device = gp_sim_create(t->device, r->config->capacity);
-		if (was_downward(t))
-			gp_sim_place_downward(r->device);
+		r->device = request_device(t, r->config->capacity);
 	}
 	config.device = r->device;
 	status = r->config->engine->create(&config, &r->allocator, diag);

@@ -1,8 +1,34 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests of a trace, as an engine is asked for them: what it has no op for
- * means nothing to it. */
+/* Requests of a trace, as an engine is asked for them. */
 #include "replay/requests.h"
 
+/* Where the recording's first segment lies tells it: the first request of a
+ * recording from its beginning made one. */
+static bool was_downward(const struct gp_device_trace *t)
+{
+	size_t allocs = 0;
+
+	for (size_t i = 0; i < t->event_count && allocs < 2; i++) {
+		const struct gp_event *e = &t->events[i];
+
+		if (e->kind == GP_SEGMENT_ALLOC)
+			return gp_sim_was_downward(e->addr, e->size);
+		allocs += e->kind == GP_ALLOC;
+	}
+	return false;
+}
+
+struct gp_device *request_device(const struct gp_device_trace *trace,
+				 uint64_t capacity)
+{
+	struct gp_device *device = gp_sim_create(trace->device, capacity);
+
+	if (was_downward(trace))
+		gp_sim_place_downward(device);
+	return device;
+}
+
+/* What an engine has no op for means nothing to it. */
 static enum gp_answer ask_pool(enum gp_answer (*op)(struct gp_allocator *,
 						    uint16_t pool),
 			       struct gp_allocator *allocator, uint16_t pool)
