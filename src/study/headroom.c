@@ -316,6 +316,43 @@ static void begin(struct search *s)
 		learn_least(s);
 }
 
+/* ---- ahead of the search ---- */
+
+static void notify(void *arg)
+{
+	const struct search *s = arg;
+
+	if (s->config->progress)
+		s->config->progress(s->config->progress_arg,
+				    runs_made(s->runs) - s->made_before);
+}
+
+/* All that can be asked for below what is reserved without a limit. */
+static void foresee_all(struct search *s)
+{
+	const struct gp_headroom_config *config = s->config;
+	const struct gp_headroom *h = s->result;
+	const struct run_asked asked = {
+		.settings = config->settings,
+		.conf = config->conf,
+		.on_oom = GP_OOM_STOP,
+	};
+	struct known_range gap;
+
+	if (s->status != GP_OK ||
+	    !known_gaps(&s->known[GP_NO_OOM], h->least, h->unlimited, &gap, 1))
+		return;
+	s->status = runs_foresee_range(s->runs, &asked,
+				       &(struct runs_range){
+					       .from = gap.from,
+					       .to = gap.to,
+					       .most = config->tries,
+					       .progress = notify,
+					       .progress_arg = s,
+				       },
+				       s->diag);
+}
+
 /* ---- the curve ---- */
 
 static int by_capacity(const void *a, const void *b)
@@ -407,6 +444,7 @@ enum gp_status gp_headroom(const struct gp_headroom_config *config,
 	s.made_before = runs_made(s.runs);
 	begin(&s);
 	settle(&s);
+	foresee_all(&s);
 	search(&s, GP_NO_OOM);
 	if (!config->only_need)
 		search(&s, GP_NO_RETRY);

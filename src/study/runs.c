@@ -7,6 +7,7 @@
 
 #include "base/larger.h"
 #include "base/mem.h"
+#include "study/branches.h"
 #include "study/same.h"
 #include "study/sweep/thread_pool.h"
 
@@ -28,6 +29,12 @@ struct foreseen {
 	bool is_there; /* false: it failed, or was taken */
 };
 
+/* Made of a range of capacities, under these settings. */
+struct ranged {
+	struct gp_settings settings;
+	struct branches told;
+};
+
 struct runs {
 	struct runs_config config;
 	struct run *list;
@@ -35,6 +42,8 @@ struct runs {
 	uint32_t made;
 	struct foreseen *foreseen;
 	size_t foreseen_count, foreseen_room;
+	struct ranged *ranged;
+	size_t ranged_count, ranged_room;
 	struct same same;
 	bool sets_limit; /* the trace, in its course */
 };
@@ -61,6 +70,9 @@ void runs_destroy(struct runs *runs)
 	free(runs->list);
 	runs_forget(runs);
 	free(runs->foreseen);
+	for (size_t i = 0; i < runs->ranged_count; i++)
+		branches_release(&runs->ranged[i].told);
+	free(runs->ranged);
 	same_release(&runs->same);
 	free(runs);
 }
@@ -95,13 +107,14 @@ static bool knows_ranges(const struct runs *runs,
 	return !settings->expandable_segments || is_default_engine(runs);
 }
 
-/* The least capacity at which a reservation has that many bytes, and the first
- * at which it could have them, as it is rounded up to a page. */
-static uint64_t with_range(uint64_t bytes)
+static bool is_plain(const struct runs *runs,
+		     const struct gp_settings *settings)
 {
-	return runs_grid_up(bytes / 9 * 8 + 8);
+	return !follows_size(runs, settings) && knows_ranges(runs, settings);
 }
 
+/* The first capacity at which a reservation could have that many bytes, as it
+ * is rounded up to a page. */
 static uint64_t near_range(const struct gp_settings *settings, uint64_t bytes)
 {
 	uint64_t page = settings->large_segment_size;
@@ -128,8 +141,8 @@ static void find_range(struct run_outcome *outcome,
 	outcome->least_capacity = runs_grid_up(reach->most_granted);
 	if (!outcome->is_plain)
 		return;
-	outcome->least_capacity = gp_larger(outcome->least_capacity,
-					    with_range(reach->longest_range));
+	outcome->least_capacity = gp_larger(
+		outcome->least_capacity, runs_with_range(reach->longest_range));
 	outcome->from = gp_smaller(outcome->from, outcome->least_capacity);
 	outcome->to = gp_larger(
 		outcome->to,
@@ -182,7 +195,9 @@ const struct run_outcome *runs_find(const struct runs *runs,
 /* ---- making ---- */
 
 static struct run *add(struct runs *runs, const struct run_asked *asked,
-		       const struct gp_replay_result *result)
+		       const struct gp_alike *alike,
+		       const struct run_outcome *outcome,
+		       const struct gp_device_reach *reach)
 {
 	struct run *run;
 	bool keeps_conf = !is_default_engine(runs) && asked->conf;
@@ -195,27 +210,54 @@ static struct run *add(struct runs *runs, const struct run_asked *asked,
 		.conf = keeps_conf ? gp_mem_copy_text(asked->conf,
 						      strlen(asked->conf))
 				   : NULL,
-		.alike = result->alike,
+		.alike = *alike,
 		.is_whole = asked->on_oom == GP_OOM_GO_ON ||
-			    !result->first_oom.is_there,
-		.outcome = {
-			.follows_size = follows_size(runs, asked->settings),
-			.capacity = asked->capacity,
-			.ooms = result->ooms.count,
-			.retries = (uint64_t)result->stats.num_alloc_retries,
-			.refused = result->refused,
-			.reserved = result->at_peak.reserved,
-			.peak_allocated = gp_replay_peak_allocated(result),
-			.calls = result->calls,
-			.synchronizes = result->stats.num_sync_all_streams,
-			.has_room = gp_replay_has_room(result),
-			.first_oom = result->first_oom,
-		},
+			    !outcome->first_oom.is_there,
+		.outcome = *outcome,
 	};
-	run->outcome.is_plain = !run->outcome.follows_size &&
-				knows_ranges(runs, asked->settings);
-	find_range(&run->outcome, asked->settings, &result->reach);
+	run->outcome.capacity = asked->capacity;
+	run->outcome.follows_size = follows_size(runs, asked->settings);
+	run->outcome.is_plain = is_plain(runs, asked->settings);
+	find_range(&run->outcome, asked->settings, reach);
+	runs->made++;
 	return run;
+}
+
+static struct run *add_replay(struct runs *runs, const struct run_asked *asked,
+			      const struct gp_replay_result *result)
+{
+	const struct run_outcome outcome = {
+		.ooms = result->ooms.count,
+		.retries = (uint64_t)result->stats.num_alloc_retries,
+		.refused = result->refused,
+		.reserved = result->at_peak.reserved,
+		.peak_allocated = gp_replay_peak_allocated(result),
+		.calls = result->calls,
+		.synchronizes = result->stats.num_sync_all_streams,
+		.has_room = gp_replay_has_room(result),
+		.first_oom = result->first_oom,
+	};
+
+	return add(runs, asked, &result->alike, &outcome, &result->reach);
+}
+
+static struct run *add_branch(struct runs *runs, const struct run_asked *asked,
+			      const struct branch_facts *facts)
+{
+	const struct run_outcome outcome = {
+		.ooms = facts->is_out,
+		.retries = facts->retries,
+		.refused = facts->refused,
+		.reserved = facts->reserved,
+		.peak_allocated = facts->allocated,
+		.calls = facts->calls,
+		.synchronizes = (int64_t)facts->synchronizes,
+		.has_room = !facts->is_out,
+		.first_oom = { .is_there = facts->is_out,
+			       .event = facts->event },
+	};
+
+	return add(runs, asked, &facts->alike, &outcome, &facts->reach);
 }
 
 static enum gp_status make(const struct runs *runs,
@@ -287,6 +329,96 @@ static void add_foreseen(struct runs *runs, const struct run_asked *asked)
 		(struct foreseen){ .asked = *asked };
 }
 
+/* ---- all of a range ---- */
+
+static const struct ranged *find_ranged(const struct runs *runs,
+					const struct gp_settings *settings)
+{
+	for (size_t i = 0; i < runs->ranged_count; i++) {
+		const struct ranged *ranged = &runs->ranged[i];
+		struct gp_alike alike = gp_alike_of(&ranged->settings);
+
+		if (same_holds(&runs->same, &alike, &ranged->settings,
+			       settings))
+			return ranged;
+	}
+	return NULL;
+}
+
+/* NULL: none tells. */
+static const struct branch_facts *find_facts(const struct runs *runs,
+					     const struct run_asked *asked)
+{
+	const struct ranged *ranged = find_ranged(runs, asked->settings);
+	size_t low = 0, high = ranged ? ranged->told.count : 0;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct branch_told *told = &ranged->told.list[middle];
+
+		if (told->to <= asked->capacity)
+			low = middle + 1;
+		else if (told->from > asked->capacity)
+			high = middle;
+		else
+			return asked->on_oom == GP_OOM_STOP ||
+					       !told->facts.is_out
+				       ? &told->facts
+				       : NULL;
+	}
+	return NULL;
+}
+
+/* Where there are few capacities, runs of their own take no longer. */
+#define FEW_CAPACITIES 4
+
+static bool is_ranged(const struct runs *runs, const struct run_asked *asked,
+		      const struct runs_range *range)
+{
+	return is_default_engine(runs) && is_plain(runs, asked->settings) &&
+	       range->most && range->from < range->to &&
+	       (range->to - range->from) / GRAIN >= FEW_CAPACITIES &&
+	       branches_follow(runs->config.trace, runs->config.device);
+}
+
+enum gp_status runs_foresee_range(struct runs *runs,
+				  const struct run_asked *asked,
+				  const struct runs_range *range,
+				  struct gp_diag *diag)
+{
+	const struct gp_device_trace *t =
+		&runs->config.trace->devices[runs->config.device];
+	const struct branches_config config = {
+		.trace = runs->config.trace,
+		.device = runs->config.device,
+		.settings = asked->settings,
+		.engine = runs->config.engine,
+		.conf = asked->conf,
+		.from = range->from,
+		.to = range->to,
+		.most_events = range->most * t->event_count,
+		.progress = range->progress,
+		.progress_arg = range->progress_arg,
+	};
+	struct branches told;
+	enum gp_status status;
+
+	if (!is_ranged(runs, asked, range) ||
+	    find_ranged(runs, asked->settings))
+		return GP_OK;
+	status = branches_play(&config, &told, diag);
+	if (status != GP_OK)
+		return status;
+	runs->ranged =
+		gp_mem_grow(runs->ranged, &runs->ranged_room,
+			    runs->ranged_count + 1, sizeof(*runs->ranged));
+	runs->ranged[runs->ranged_count++] =
+		(struct ranged){ *asked->settings, told };
+	return GP_OK;
+}
+
+/* ---- one by one, on several threads ---- */
+
 void runs_foresee(struct runs *runs, const struct run_asked *asked,
 		  const struct runs_ahead *ahead)
 {
@@ -298,7 +430,8 @@ void runs_foresee(struct runs *runs, const struct run_asked *asked,
 	drop_taken(runs);
 	for (size_t i = 0; i < ahead->count && begun < ahead->threads; i++) {
 		one.capacity = ahead->capacities[i];
-		if (!runs_find(runs, &one) && !find_foreseen(runs, &one)) {
+		if (!runs_find(runs, &one) && !find_facts(runs, &one) &&
+		    !find_foreseen(runs, &one)) {
 			add_foreseen(runs, &one);
 			begun++;
 		} else if (!i) {
@@ -323,28 +456,38 @@ void runs_forget(struct runs *runs)
 
 /* ---- asking ---- */
 
+static enum gp_status ask(struct runs *runs, const struct run_asked *asked,
+			  struct gp_replay_result *result, struct gp_diag *diag)
+{
+	struct foreseen *foreseen = find_foreseen(runs, asked);
+
+	if (!foreseen)
+		return make(runs, asked, result, diag);
+	*result = foreseen->result;
+	foreseen->is_there = false;
+	return GP_OK;
+}
+
 enum gp_status runs_ask(struct runs *runs, const struct run_asked *asked,
 			const struct run_outcome **outcome,
 			struct gp_diag *diag)
 {
-	struct foreseen *foreseen;
+	const struct branch_facts *facts;
 	struct gp_replay_result result;
-	enum gp_status status = GP_OK;
+	enum gp_status status;
 
 	*outcome = runs_find(runs, asked);
 	if (*outcome)
 		return GP_OK;
-	foreseen = find_foreseen(runs, asked);
-	if (foreseen) {
-		result = foreseen->result;
-		foreseen->is_there = false;
-	} else {
-		status = make(runs, asked, &result, diag);
+	facts = find_facts(runs, asked);
+	if (facts) {
+		*outcome = &add_branch(runs, asked, facts)->outcome;
+		return GP_OK;
 	}
+	status = ask(runs, asked, &result, diag);
 	if (status != GP_OK)
 		return status;
-	runs->made++;
-	*outcome = &add(runs, asked, &result)->outcome;
+	*outcome = &add_replay(runs, asked, &result)->outcome;
 	gp_replay_release(&result);
 	return GP_OK;
 }

@@ -29,6 +29,13 @@ static inline uint64_t runs_grid_up(uint64_t bytes)
 		       : gp_round_up(bytes, GP_DEVICE_GRAIN);
 }
 
+/* The least capacity at which an expandable segment's reservation has that many
+ * bytes, as it is rounded up to a page. */
+static inline uint64_t runs_with_range(uint64_t bytes)
+{
+	return runs_grid_up(bytes / 9 * 8 + 8);
+}
+
 /* What a run told. */
 struct run_outcome {
 	/* Capacities at which it goes the same way: from <= capacity < to;
@@ -94,7 +101,23 @@ struct runs_ahead {
  */
 void runs_foresee(struct runs *runs, const struct run_asked *asked,
 		  const struct runs_ahead *ahead);
-/* What was foreseen, and was not asked for. */
+/*
+ * Makes those of all capacities of a range at once (study/branches.h), where
+ * the settings leave the size of the device no other way than its answers.  One
+ * answers nobody until a run at such a capacity is asked for, and counts from
+ * then on.  most: as many replays are never longer.
+ */
+struct runs_range {
+	uint64_t from, to; /* whole multiples of GP_DEVICE_GRAIN */
+	uint64_t most;
+	void (*progress)(void *arg);
+	void *progress_arg;
+};
+enum gp_status runs_foresee_range(struct runs *runs,
+				  const struct run_asked *asked,
+				  const struct runs_range *range,
+				  struct gp_diag *diag);
+/* What was foreseen one by one, and was not asked for. */
 void runs_forget(struct runs *runs);
 
 /* How many were made. */

@@ -1,0 +1,890 @@
+/* SPDX-License-Identifier: MIT */
+/* The runs of a trace for a whole range of capacities. */
+#include "study/branches.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/larger.h"
+#include "base/mem.h"
+#include "replay/requests.h"
+#include "study/runs.h"
+#include "study/space.h"
+
+#define GRAIN GP_DEVICE_GRAIN
+
+/* ---- requests: read once for all branches ---- */
+
+enum step_kind { STEP_ALLOC, STEP_FREE, STEP_BOTH, STEP_OTHER };
+
+/* A request, by few ids: one is used again when its block is gone. */
+struct step {
+	uint64_t size;
+	size_t event;	       /* in the trace */
+	struct gp_event other; /* of STEP_OTHER */
+	uint32_t id;
+	uint16_t stream, pool;
+	uint8_t kind; /* enum step_kind */
+};
+
+/* By the trace's id, if not said otherwise. */
+struct ids {
+	uint32_t *of;
+	/* What waits for another stream is there for longer than the trace
+	 * tells. */
+	bool *is_kept;
+	uint32_t *spare; /* a stack */
+	size_t spare_count, spare_room;
+	uint32_t count, most; /* that are in use, without the spare ones */
+};
+
+struct reading {
+	const struct gp_device_trace *trace;
+	struct ids ids;
+	struct gp_block *start_blocks;
+	struct gp_state start;
+	struct step *steps;
+	size_t count, at; /* steps, and the next event */
+};
+
+static void take_id(struct ids *ids, uint32_t id)
+{
+	ids->of[id] = ids->spare_count ? ids->spare[--ids->spare_count]
+				       : ids->count++;
+}
+
+static void give_id(struct ids *ids, uint32_t id)
+{
+	if (ids->is_kept[id])
+		return;
+	ids->spare = gp_mem_grow(ids->spare, &ids->spare_room,
+				 ids->spare_count + 1, sizeof(*ids->spare));
+	ids->spare[ids->spare_count++] = ids->of[id];
+}
+
+static bool names_block(const struct gp_event *e)
+{
+	return (e->kind == GP_RECORD_STREAM || e->kind == GP_SYNCHRONIZE) &&
+	       e->id != GP_NO_ID;
+}
+
+static void keep_waiting(struct ids *ids, const struct gp_device_trace *t)
+{
+	for (size_t i = 0; i < t->start.block_count; i++)
+		if (t->start.blocks[i].state == GP_PENDING_FREE)
+			ids->is_kept[t->start.blocks[i].id] = true;
+	for (size_t i = 0; i < t->event_count; i++)
+		if (names_block(&t->events[i]))
+			ids->is_kept[t->events[i].id] = true;
+}
+
+/* What is live in the start state comes first. */
+static void take_start(struct reading *r)
+{
+	const struct gp_state *start = &r->trace->start;
+
+	r->start = *start;
+	r->start_blocks =
+		gp_mem_alloc(start->block_count + 1, sizeof(*r->start_blocks));
+	r->start.blocks = r->start_blocks;
+	for (size_t i = 0; i < start->block_count; i++) {
+		r->start_blocks[i] = start->blocks[i];
+		if (start->blocks[i].state == GP_INACTIVE)
+			continue;
+		take_id(&r->ids, start->blocks[i].id);
+		r->start_blocks[i].id = r->ids.of[start->blocks[i].id];
+	}
+}
+
+/* How many ids there will be. */
+static void count_ids(struct reading *r)
+{
+	const struct gp_device_trace *t = r->trace;
+	uint32_t count = r->ids.count;
+
+	for (size_t i = 0; i < t->event_count; i++) {
+		const struct gp_event *e = &t->events[i];
+
+		if (e->kind == GP_ALLOC)
+			count++;
+		else if (e->kind == GP_FREE)
+			count -= !r->ids.is_kept[e->id];
+		if (count > r->ids.most)
+			r->ids.most = count;
+	}
+}
+
+static void reading_init(struct reading *r, const struct gp_device_trace *trace)
+{
+	size_t ids = (size_t)trace->block_ids + 1;
+
+	*r = (struct reading){ .trace = trace };
+	r->ids.of = gp_mem_alloc(ids, sizeof(*r->ids.of));
+	r->ids.is_kept = gp_mem_alloc(ids, sizeof(*r->ids.is_kept));
+	keep_waiting(&r->ids, trace);
+	take_start(r);
+	r->ids.most = r->ids.count;
+	count_ids(r);
+}
+
+static void reading_release(struct reading *r)
+{
+	free(r->ids.of);
+	free(r->ids.is_kept);
+	free(r->ids.spare);
+	free(r->start_blocks);
+	free(r->steps);
+}
+
+static bool is_both(const struct gp_event *e)
+{
+	return e->kind == GP_ALLOC && e[1].kind == GP_FREE && e[1].id == e->id;
+}
+
+/* Returns how many events it is. */
+static size_t read_step(struct reading *r, const struct gp_event *e,
+			bool is_last)
+{
+	struct step *step = &r->steps[r->count++];
+	bool both = !is_last && is_both(e);
+
+	*step = (struct step){
+		.size = e->size,
+		.event = (size_t)(e - r->trace->events),
+		.stream = e->stream,
+		.pool = e->pool,
+		.kind = both		      ? STEP_BOTH
+			: e->kind == GP_ALLOC ? STEP_ALLOC
+			: e->kind == GP_FREE  ? STEP_FREE
+					      : STEP_OTHER,
+	};
+	if (e->kind == GP_ALLOC)
+		take_id(&r->ids, e->id);
+	if (step->kind == STEP_OTHER) {
+		step->other = *e;
+		if (names_block(e))
+			step->other.id = r->ids.of[e->id];
+		return 1;
+	}
+	step->id = r->ids.of[e->id];
+	if (both || e->kind == GP_FREE)
+		give_id(&r->ids, e->id);
+	return both ? 2 : 1;
+}
+
+/* Steps of so many events; outcomes and marks ask for nothing. */
+static void read_steps(struct reading *r, size_t events)
+{
+	const struct gp_device_trace *t = r->trace;
+	size_t end = events < t->event_count - r->at ? r->at + events
+						     : t->event_count;
+
+	if (!r->steps)
+		r->steps = gp_mem_alloc(events, sizeof(*r->steps));
+	r->count = 0;
+	while (r->at < end) {
+		const struct gp_event *e = &t->events[r->at];
+
+		if (e->kind >= GP_FIRST_OUTCOME || e->kind == GP_MARK)
+			r->at++;
+		else
+			r->at += read_step(r, e, r->at + 1 == end);
+	}
+}
+
+bool branches_follow(const struct gp_trace *trace, uint32_t device)
+{
+	const struct gp_device_trace *t = &trace->devices[device];
+
+	for (size_t i = 0; i < t->event_count; i++) {
+		const struct gp_event *e = &t->events[i];
+
+		if (e->kind == GP_OTHER_MEMORY || e->kind == GP_SET_FRACTION ||
+		    e->kind == GP_SET_SETTINGS || e->flags & GP_RESTORED)
+			return false;
+	}
+	return true;
+}
+
+/* ---- a branch ---- */
+
+/* Capacities of a branch that came to it in one way, and what that told. */
+struct member {
+	uint64_t from, to;
+	struct branch_facts before;
+};
+
+/*
+ * A run under way.  Its device is the largest of its members', so that what it
+ * is refused none of them is granted.  Between an allocator and a simulated
+ * device it listens for requests.
+ */
+struct branch {
+	struct gp_device ear; /* comes first; its reach is of addresses alone */
+	struct gp_device *sim;
+	struct gp_allocator *allocator;
+	struct gp_alike alike;
+	/* Since the members came together; what the allocator counts, before
+	 * that. */
+	uint64_t refused, reserved, allocated;
+	int64_t retries_before, synchronizes_before;
+	struct member *members; /* ascending */
+	size_t member_count, member_room;
+	size_t at;	/* the next step */
+	uint64_t asked; /* bytes, by the request under way */
+	const struct gp_settings *settings;
+	/* Whether the request under way asked the device; as it was before
+	 * that, where some member may be given another answer, and NULL where
+	 * it cannot be kept. */
+	bool has_asked, is_contested;
+	struct branch *kept;
+	struct gp_shape shape;
+	bool is_shapeless, is_over;
+};
+
+static struct branch *branch_of(struct gp_device *device)
+{
+	return (struct branch *)device;
+}
+
+static const struct gp_device_reach no_reach = {
+	.least_refused = UINT64_MAX,
+	.shortest_range = UINT64_MAX,
+};
+
+static void branch_destroy(struct branch *b)
+{
+	if (!b)
+		return;
+	branch_destroy(b->kept);
+	if (b->allocator)
+		b->allocator->ops->destroy(b->allocator);
+	gp_device_destroy(b->sim);
+	free(b->members);
+	free(b->shape.words);
+	free(b);
+}
+
+static struct branch *branch_copy(struct branch *b)
+{
+	struct branch *copy = gp_mem_take(sizeof(*copy));
+
+	*copy = *b;
+	copy->members = NULL;
+	copy->member_count = copy->member_room = 0;
+	copy->shape = (struct gp_shape){ 0 };
+	copy->kept = NULL;
+	copy->has_asked = copy->is_contested = false;
+	copy->sim = gp_sim_copy(b->sim);
+	copy->allocator =
+		b->allocator->ops->copy(b->allocator, &copy->ear, &copy->alike);
+	if (copy->allocator)
+		return copy;
+	branch_destroy(copy);
+	return NULL;
+}
+
+/* ---- what it asks the device ---- */
+
+/* The most that a request asks for at first, be it in pieces. */
+static uint64_t most_asked(const struct branch *b)
+{
+	uint64_t rounded = gp_settings_round(b->settings, b->asked);
+	uint64_t segment = gp_settings_segment(b->settings, rounded);
+
+	return gp_sum(gp_larger(rounded, segment),
+		      gp_sum(b->settings->large_segment_size, GRAIN));
+}
+
+/* Before it asks for the first time nothing has changed. */
+static void listen(struct branch *b)
+{
+	uint64_t free_bytes, total;
+
+	b->has_asked = true;
+	if (b->is_contested)
+		return;
+	b->sim->ops->info(b->sim, &free_bytes, &total);
+	if (gp_sum(total - free_bytes, most_asked(b)) < b->members->from)
+		return;
+	b->is_contested = true;
+	b->kept = branch_copy(b);
+}
+
+static bool ear_malloc(struct gp_device *device, uint64_t size, uint64_t *addr)
+{
+	struct branch *b = branch_of(device);
+
+	listen(b);
+	return b->sim->ops->malloc(b->sim, size, addr);
+}
+
+static void ear_free(struct gp_device *device, uint64_t addr, uint64_t size)
+{
+	struct gp_device *sim = branch_of(device)->sim;
+
+	sim->ops->free(sim, addr, size);
+}
+
+/* An allocator asks for the total when it is made, and never again. */
+static void ear_info(struct gp_device *device, uint64_t *free_bytes,
+		     uint64_t *total_bytes)
+{
+	struct gp_device *sim = branch_of(device)->sim;
+
+	sim->ops->info(sim, free_bytes, total_bytes);
+}
+
+static bool ear_reserve(struct gp_device *device, uint64_t size, uint64_t *addr)
+{
+	struct branch *b = branch_of(device);
+
+	listen(b);
+	return b->sim->ops->reserve(b->sim, size, addr);
+}
+
+static void ear_unreserve(struct gp_device *device, uint64_t addr,
+			  uint64_t size)
+{
+	struct gp_device *sim = branch_of(device)->sim;
+
+	sim->ops->unreserve(sim, addr, size);
+}
+
+static bool ear_map(struct gp_device *device, uint64_t addr, uint64_t size,
+		    uint64_t page)
+{
+	struct branch *b = branch_of(device);
+
+	listen(b);
+	return b->sim->ops->map(b->sim, addr, size, page);
+}
+
+static void ear_unmap(struct gp_device *device, uint64_t addr, uint64_t size,
+		      uint64_t page)
+{
+	struct gp_device *sim = branch_of(device)->sim;
+
+	sim->ops->unmap(sim, addr, size, page);
+}
+
+static void ear_adopt(struct gp_device *device, uint64_t addr, uint64_t size,
+		      bool is_mapped)
+{
+	struct gp_device *sim = branch_of(device)->sim;
+
+	sim->ops->adopt(sim, addr, size, is_mapped);
+}
+
+static void ear_adopt_range(struct gp_device *device, uint64_t addr,
+			    uint64_t size)
+{
+	struct gp_device *sim = branch_of(device)->sim;
+
+	sim->ops->adopt_range(sim, addr, size);
+}
+
+static const struct gp_device_ops ear_ops = {
+	.name = "branch",
+	.malloc = ear_malloc,
+	.free = ear_free,
+	.info = ear_info,
+	.reserve = ear_reserve,
+	.unreserve = ear_unreserve,
+	.map = ear_map,
+	.unmap = ear_unmap,
+	.adopt = ear_adopt,
+	.adopt_range = ear_adopt_range,
+};
+
+/* ---- what it told ---- */
+
+static const uint64_t *words_of(const struct gp_device_calls *calls)
+{
+	return (const uint64_t *)calls;
+}
+
+static void add_calls(struct gp_device_calls *sum,
+		      const struct gp_device_calls *calls)
+{
+	uint64_t *to = (uint64_t *)sum;
+
+	static_assert(sizeof(*sum) % sizeof(*to) == 0, "counters alone");
+	for (size_t i = 0; i < sizeof(*sum) / sizeof(*to); i++)
+		to[i] += words_of(calls)[i];
+}
+
+static struct gp_device_reach reach_of(const struct branch *b)
+{
+	return (struct gp_device_reach){
+		.most_granted = b->sim->reach.most_granted,
+		.least_refused = b->sim->reach.least_refused,
+		.longest_range = b->ear.reach.longest_range,
+		.shortest_range = b->ear.reach.shortest_range,
+	};
+}
+
+static struct gp_device_reach both_reaches(const struct gp_device_reach *a,
+					   const struct gp_device_reach *b)
+{
+	return (struct gp_device_reach){
+		.most_granted = gp_larger(a->most_granted, b->most_granted),
+		.least_refused = gp_smaller(a->least_refused, b->least_refused),
+		.longest_range = gp_larger(a->longest_range, b->longest_range),
+		.shortest_range =
+			gp_smaller(a->shortest_range, b->shortest_range),
+	};
+}
+
+/* Adds what came since to what was before. */
+static void add_facts(struct branch_facts *facts, struct branch *b)
+{
+	const struct gp_stats *stats = b->allocator->ops->stats(b->allocator);
+	struct gp_device_reach reach = reach_of(b);
+
+	facts->reach = both_reaches(&facts->reach, &reach);
+	facts->alike = gp_alike_both(&facts->alike, &b->alike);
+	add_calls(&facts->calls, &b->sim->calls);
+	facts->retries +=
+		(uint64_t)(stats->num_alloc_retries - b->retries_before);
+	facts->synchronizes += (uint64_t)(stats->num_sync_all_streams -
+					  b->synchronizes_before);
+	facts->refused += b->refused;
+	facts->reserved = gp_larger(facts->reserved, b->reserved);
+	facts->allocated = gp_larger(facts->allocated, b->allocated);
+}
+
+static void note_levels(struct branch *b)
+{
+	const struct gp_level *levels = b->allocator->levels;
+
+	b->reserved = gp_larger(
+		b->reserved,
+		(uint64_t)gp_level_now(&levels[GP_STAT_RESERVED_BYTES]));
+	b->allocated = gp_larger(
+		b->allocated,
+		(uint64_t)gp_level_now(&levels[GP_STAT_ALLOCATED_BYTES]));
+}
+
+/* torch.cuda.reset_accumulated_memory_stats: the counters begin anew. */
+static void forget_counts(struct branch *b)
+{
+	b->retries_before = b->synchronizes_before = 0;
+	for (size_t i = 0; i < b->member_count; i++)
+		b->members[i].before.retries =
+			b->members[i].before.synchronizes = 0;
+}
+
+static void add_member(struct branch *b, const struct member *member,
+		       uint64_t from, uint64_t to)
+{
+	if (from >= to)
+		return;
+	b->members = gp_mem_grow(b->members, &b->member_room,
+				 b->member_count + 1, sizeof(*b->members));
+	b->members[b->member_count] = *member;
+	b->members[b->member_count].from = from;
+	b->members[b->member_count++].to = to;
+}
+
+static uint64_t top_of(const struct branch *b)
+{
+	return b->members[b->member_count - 1].to;
+}
+
+/* ---- all of them ---- */
+
+struct family {
+	const struct branches_config *config;
+	struct branches *told;
+	struct reading reading;
+	struct branch **list;
+	size_t count, room, most;
+	struct gp_alike widest;
+};
+
+static void add_branch(struct family *f, struct branch *b)
+{
+	gp_sim_resize(b->sim, top_of(b) - GRAIN);
+	f->list =
+		gp_mem_grow(f->list, &f->room, f->count + 1, sizeof(*f->list));
+	f->list[f->count++] = b;
+}
+
+/* Of each member, which ends there. */
+static void tell(struct family *f, struct branch *b, bool is_out, size_t event)
+{
+	struct branches *told = f->told;
+
+	for (size_t i = 0; i < b->member_count; i++) {
+		struct branch_told *one;
+
+		told->list = gp_mem_grow(told->list, &told->room,
+					 told->count + 1, sizeof(*told->list));
+		one = &told->list[told->count++];
+		one->from = b->members[i].from;
+		one->to = b->members[i].to;
+		one->facts = b->members[i].before;
+		add_facts(&one->facts, b);
+		one->facts.is_out = is_out;
+		one->facts.event = event;
+	}
+	b->is_over = true;
+}
+
+/* ---- where it branches ---- */
+
+/* Leaves the members from low on; a branch for the others begins with that
+ * request. */
+static void part_members(struct branch *b, uint64_t low)
+{
+	struct member *members = b->members;
+	size_t count = b->member_count;
+
+	b->members = NULL;
+	b->member_count = b->member_room = 0;
+	for (size_t i = 0; i < count; i++) {
+		const struct member *m = &members[i];
+
+		if (b->kept)
+			add_member(b->kept, m, m->from, gp_smaller(m->to, low));
+		add_member(b, m, gp_larger(m->from, low), m->to);
+	}
+	free(members);
+}
+
+/* Reservations are as long as on the largest device that was asked for: those
+ * on which they might be too short are given up, and all, where they were. */
+static void check_ranges(struct branch *b)
+{
+	uint64_t least = runs_with_range(b->ear.reach.longest_range);
+
+	if (b->member_count && least > b->members->from)
+		part_members(b, least);
+	b->is_over |=
+		!b->member_count || b->ear.reach.shortest_range != UINT64_MAX;
+}
+
+/* What a smaller device refuses this one was granted. */
+static void part(struct family *f, struct branch *b)
+{
+	uint64_t granted = runs_grid_up(b->sim->reach.most_granted);
+
+	if (granted > b->members->from)
+		part_members(b, granted);
+	if (b->kept && b->kept->member_count) {
+		add_branch(f, b->kept);
+		b->kept = NULL;
+	}
+	branch_destroy(b->kept);
+	b->kept = NULL;
+	b->has_asked = b->is_contested = false;
+	check_ranges(b);
+}
+
+/* ---- playing ---- */
+
+static bool serve(struct family *f, struct branch *b, const struct step *step)
+{
+	enum gp_answer answer;
+	uint64_t addr;
+
+	b->asked = step->size;
+	answer = b->allocator->ops->alloc(b->allocator, step->id, step->size,
+					  step->stream, step->pool, &addr);
+	note_levels(b);
+	if (answer == GP_REFUSED_BY_RULE)
+		b->refused++;
+	if (b->has_asked)
+		part(f, b);
+	if (b->is_over || answer == GP_SERVED || answer == GP_REFUSED_BY_RULE)
+		return !b->is_over;
+	tell(f, b, true, step->event);
+	return false;
+}
+
+static bool serve_both(struct family *f, struct branch *b,
+		       const struct step *step)
+{
+	const struct gp_allocator_ops *ops = b->allocator->ops;
+	uint64_t bytes = ops->alloc_and_free(
+		b->allocator, step->size, step->stream, step->pool, UINT64_MAX);
+
+	if (bytes) {
+		b->allocated = gp_larger(
+			b->allocated,
+			(uint64_t)gp_level_now(
+				&b->allocator
+					 ->levels[GP_STAT_ALLOCATED_BYTES]) +
+				bytes);
+		return true;
+	}
+	if (!serve(f, b, step))
+		return false;
+	ops->free(b->allocator, step->id);
+	return true;
+}
+
+static bool serve_other(struct family *f, struct branch *b,
+			const struct step *step)
+{
+	if (request_other(b->allocator, f->config->trace, &step->other) ==
+	    GP_REFUSED_BY_RULE)
+		b->refused++;
+	if (step->other.kind == GP_RESET_ACCUMULATED)
+		forget_counts(b);
+	note_levels(b);
+	return true;
+}
+
+static bool play_step(struct family *f, struct branch *b,
+		      const struct step *step)
+{
+	switch (step->kind) {
+	case STEP_FREE:
+		b->allocator->ops->free(b->allocator, step->id);
+		return true;
+	case STEP_ALLOC: return serve(f, b, step);
+	case STEP_BOTH: return serve_both(f, b, step);
+	default: return serve_other(f, b, step);
+	}
+}
+
+static void play(struct family *f, struct branch *b)
+{
+	const struct reading *r = &f->reading;
+	size_t begun = b->at;
+
+	while (b->at < r->count && play_step(f, b, &r->steps[b->at]))
+		b->at++;
+	f->told->played += b->at - begun;
+	b->at = 0;
+	check_ranges(b);
+}
+
+/* ---- coming together ---- */
+
+/* Nothing tells two branches apart that are of one shape. */
+static void look(struct branch *b)
+{
+	if (!b->shape.count && !b->is_shapeless)
+		b->is_shapeless =
+			!b->allocator->ops->shape(b->allocator, &b->shape);
+}
+
+static bool may_be_one(const struct branch *a, const struct branch *b)
+{
+	static const enum gp_stat_id ids[] = {
+		GP_STAT_RESERVED_BYTES,
+		GP_STAT_SEGMENT,
+		GP_STAT_INACTIVE_SPLIT_BYTES,
+		GP_STAT_ACTIVE_BYTES,
+	};
+
+	for (size_t i = 0; i < sizeof(ids) / sizeof(*ids); i++)
+		if (gp_level_now(&a->allocator->levels[ids[i]]) !=
+		    gp_level_now(&b->allocator->levels[ids[i]]))
+			return false;
+	return true;
+}
+
+/* Up to max_split_least an allocator does not look what else is alike, and so
+ * that has to be one number, too. */
+static bool are_one(struct branch *a, struct branch *b)
+{
+	if (a->alike.max_split_least != b->alike.max_split_least ||
+	    !may_be_one(a, b))
+		return false;
+	look(a);
+	look(b);
+	return !a->is_shapeless && !b->is_shapeless &&
+	       a->shape.count == b->shape.count &&
+	       !memcmp(a->shape.words, b->shape.words,
+		       a->shape.count * sizeof(*a->shape.words));
+}
+
+/* What came since the members came together is of them all. */
+static void close_facts(struct family *f, struct branch *b)
+{
+	const struct gp_stats *stats = b->allocator->ops->stats(b->allocator);
+	uint64_t looked_from = b->alike.max_split_least;
+
+	for (size_t i = 0; i < b->member_count; i++)
+		add_facts(&b->members[i].before, b);
+	b->ear.reach = b->sim->reach = no_reach;
+	b->sim->calls = (struct gp_device_calls){ 0 };
+	b->alike = f->widest;
+	b->alike.max_split_least = looked_from;
+	b->refused = b->reserved = b->allocated = 0;
+	b->retries_before = stats->num_alloc_retries;
+	b->synchronizes_before = stats->num_sync_all_streams;
+}
+
+static int by_capacity(const void *a, const void *b)
+{
+	const struct member *x = a, *y = b;
+
+	return x->from < y->from ? -1 : x->from > y->from;
+}
+
+static void join(struct family *f, struct branch *into, struct branch *b)
+{
+	close_facts(f, into);
+	close_facts(f, b);
+	for (size_t i = 0; i < b->member_count; i++)
+		add_member(into, &b->members[i], b->members[i].from,
+			   b->members[i].to);
+	qsort(into->members, into->member_count, sizeof(*into->members),
+	      by_capacity);
+	gp_sim_resize(into->sim, top_of(into) - GRAIN);
+	b->is_over = true;
+}
+
+static void drop_over(struct family *f)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < f->count; i++)
+		if (f->list[i]->is_over)
+			branch_destroy(f->list[i]);
+		else
+			f->list[kept++] = f->list[i];
+	f->count = kept;
+}
+
+static void join_all(struct family *f)
+{
+	for (size_t i = 0; i < f->count; i++) {
+		f->list[i]->shape.count = 0;
+		f->list[i]->is_shapeless = false;
+	}
+	for (size_t i = 0; i < f->count; i++)
+		for (size_t k = i + 1; k < f->count && !f->list[i]->is_over;
+		     k++)
+			if (!f->list[k]->is_over &&
+			    are_one(f->list[i], f->list[k]))
+				join(f, f->list[i], f->list[k]);
+	drop_over(f);
+}
+
+/* ---- life ---- */
+
+static enum gp_status begin(struct family *f, struct gp_diag *diag)
+{
+	const struct branches_config *config = f->config;
+	const struct gp_device_trace *t = f->reading.trace;
+	struct branch *b = gp_mem_alloc(1, sizeof(*b));
+	const struct member all = { .before = { .reach = no_reach } };
+	const struct gp_allocator_config made = {
+		.engine = config->engine,
+		.settings = config->settings,
+		.device = &b->ear,
+		.device_ordinal = t->device,
+		.streams = config->trace->streams,
+		.stream_count = config->trace->stream_count,
+		.pools = config->trace->pools,
+		.pool_count = config->trace->pool_count,
+		.block_ids = f->reading.ids.most,
+		.start = t->start.segment_count ? &f->reading.start : NULL,
+		.conf = config->conf,
+		.alike = &b->alike,
+	};
+	enum gp_status status;
+
+	b->ear.ops = &ear_ops;
+	b->ear.reach = no_reach;
+	b->settings = config->settings;
+	b->sim = request_device(t, config->to - GRAIN);
+	status = config->engine->create(&made, &b->allocator, diag);
+	if (status != GP_OK) {
+		branch_destroy(b);
+		return status;
+	}
+	f->widest = b->alike;
+	add_member(b, &all, config->from, config->to);
+	b->members->before.alike = f->widest;
+	note_levels(b);
+	add_branch(f, b);
+	return GP_OK;
+}
+
+#define MOST_BYTES	(UINT64_C(256) << 20)
+#define BYTES_OF_BRANCH (UINT64_C(128) << 10) /* and of each block: */
+#define BYTES_OF_BLOCK	256
+
+/* Those of the smallest devices are given up. */
+static void thin(struct family *f)
+{
+	while (f->count > f->most) {
+		size_t least = 0;
+
+		for (size_t i = 1; i < f->count; i++)
+			if (top_of(f->list[i]) < top_of(f->list[least]))
+				least = i;
+		f->list[least]->is_over = true;
+		drop_over(f);
+	}
+}
+
+#define LEAST_EVENTS 128
+#define ROUNDS	     64
+
+static void play_all(struct family *f)
+{
+	const struct branches_config *config = f->config;
+	size_t events = f->reading.trace->event_count;
+	size_t round =
+		events / ROUNDS > LEAST_EVENTS ? events / ROUNDS : LEAST_EVENTS;
+
+	while (f->reading.at < events && f->count &&
+	       f->told->played <= config->most_events) {
+		read_steps(&f->reading, round);
+		for (size_t i = 0; i < f->count; i++)
+			play(f, f->list[i]);
+		drop_over(f);
+		join_all(f);
+		thin(f);
+		if (config->progress)
+			config->progress(config->progress_arg);
+	}
+	for (size_t i = 0; i < f->count && f->reading.at == events; i++)
+		tell(f, f->list[i], false, 0);
+}
+
+static int by_from(const void *a, const void *b)
+{
+	const struct branch_told *x = a, *y = b;
+
+	return x->from < y->from ? -1 : x->from > y->from;
+}
+
+enum gp_status branches_play(const struct branches_config *config,
+			     struct branches *branches, struct gp_diag *diag)
+{
+	struct family f = { .config = config, .told = branches };
+	enum gp_status status;
+
+	*branches = (struct branches){ 0 };
+	reading_init(&f.reading, &config->trace->devices[config->device]);
+	f.most = (size_t)(MOST_BYTES /
+			  (BYTES_OF_BRANCH +
+			   (uint64_t)f.reading.ids.most * BYTES_OF_BLOCK)) +
+		 2;
+	status = begin(&f, diag);
+	if (status == GP_OK)
+		play_all(&f);
+	for (size_t i = 0; i < f.count; i++)
+		branch_destroy(f.list[i]);
+	free(f.list);
+	reading_release(&f.reading);
+	if (branches->count)
+		qsort(branches->list, branches->count, sizeof(*branches->list),
+		      by_from);
+	return status;
+}
+
+void branches_release(struct branches *branches)
+{
+	free(branches->list);
+	*branches = (struct branches){ 0 };
+}
