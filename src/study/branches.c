@@ -286,18 +286,16 @@ static struct branch *branch_copy(struct branch *b)
 
 /* ---- what it asks the device ---- */
 
-/* The most that a request asks for at first, be it in pieces. */
-static uint64_t most_asked(const struct branch *b)
+/* The most that a request maps, as the last of its pieces is whole pages. */
+static uint64_t most_mapped(const struct branch *b)
 {
-	uint64_t rounded = gp_settings_round(b->settings, b->asked);
-	uint64_t segment = gp_settings_segment(b->settings, rounded);
-
-	return gp_sum(gp_larger(rounded, segment),
-		      gp_sum(b->settings->large_segment_size, GRAIN));
+	return gp_sum(gp_settings_round(b->settings, b->asked),
+		      gp_larger(b->settings->large_segment_size, GRAIN));
 }
 
-/* Before it asks for the first time nothing has changed. */
-static void listen(struct branch *b)
+/* To so many bytes more at most; before it asks for the first time nothing has
+ * changed. */
+static void listen(struct branch *b, uint64_t more)
 {
 	uint64_t free_bytes, total;
 
@@ -305,7 +303,7 @@ static void listen(struct branch *b)
 	if (b->is_contested)
 		return;
 	b->sim->ops->info(b->sim, &free_bytes, &total);
-	if (gp_sum(total - free_bytes, most_asked(b)) < b->members->from)
+	if (gp_sum(total - free_bytes, more) <= b->members->from)
 		return;
 	b->is_contested = true;
 	b->kept = branch_copy(b);
@@ -315,7 +313,7 @@ static bool ear_malloc(struct gp_device *device, uint64_t size, uint64_t *addr)
 {
 	struct branch *b = branch_of(device);
 
-	listen(b);
+	listen(b, gp_round_up(size, GRAIN));
 	return b->sim->ops->malloc(b->sim, size, addr);
 }
 
@@ -339,7 +337,7 @@ static bool ear_reserve(struct gp_device *device, uint64_t size, uint64_t *addr)
 {
 	struct branch *b = branch_of(device);
 
-	listen(b);
+	listen(b, most_mapped(b));
 	return b->sim->ops->reserve(b->sim, size, addr);
 }
 
@@ -356,7 +354,7 @@ static bool ear_map(struct gp_device *device, uint64_t addr, uint64_t size,
 {
 	struct branch *b = branch_of(device);
 
-	listen(b);
+	listen(b, most_mapped(b));
 	return b->sim->ops->map(b->sim, addr, size, page);
 }
 
@@ -501,6 +499,7 @@ struct family {
 	struct branch **list;
 	size_t count, room, most;
 	struct gp_alike widest;
+	uint32_t quiet; /* rounds in which nothing was asked of the device */
 };
 
 static void add_branch(struct family *f, struct branch *b)
@@ -579,6 +578,7 @@ static void part(struct family *f, struct branch *b)
 	branch_destroy(b->kept);
 	b->kept = NULL;
 	b->has_asked = b->is_contested = false;
+	f->quiet = 0;
 	check_ranges(b);
 }
 
@@ -752,6 +752,14 @@ static void drop_over(struct family *f)
 	f->count = kept;
 }
 
+/* The longer nothing was asked of the device, the seldomer it is tried. */
+static bool is_due(struct family *f)
+{
+	uint32_t quiet = f->quiet++;
+
+	return !(quiet & (quiet + 1));
+}
+
 static void join_all(struct family *f)
 {
 	for (size_t i = 0; i < f->count; i++) {
@@ -842,7 +850,8 @@ static void play_all(struct family *f)
 		for (size_t i = 0; i < f->count; i++)
 			play(f, f->list[i]);
 		drop_over(f);
-		join_all(f);
+		if (is_due(f))
+			join_all(f);
 		thin(f);
 		if (config->progress)
 			config->progress(config->progress_arg);

@@ -34,7 +34,7 @@
 
 /* All blocks of an allocator, allocated in chunks, so that pointers stay
  * valid. */
-#define BLOCKS_PER_CHUNK 512
+#define BLOCKS_PER_CHUNK 128
 struct block_table {
 	struct block **chunks;
 	size_t chunk_count, chunk_room;
