@@ -200,6 +200,9 @@ struct gp_device_reach {
 	uint64_t longest_range;
 	uint64_t shortest_range; /* UINT64_MAX: none was too short */
 	uint64_t others_short;	 /* 0: there was room for others */
+	/* A pool and stream had two reservations at once: which of them comes
+	 * first may depend on the length of all. */
+	bool has_two_ranges;
 };
 
 /* The bytes that an expandable segment reserves on a device of that capacity:

@@ -196,6 +196,9 @@ bool branches_follow(const struct gp_trace *trace, uint32_t device)
 {
 	const struct gp_device_trace *t = &trace->devices[device];
 
+	for (size_t i = 0; i < t->start.segment_count; i++)
+		if (t->start.segments[i].is_expandable)
+			return false;
 	for (size_t i = 0; i < t->event_count; i++) {
 		const struct gp_event *e = &t->events[i];
 
@@ -238,6 +241,9 @@ struct branch {
 	 * it cannot be kept. */
 	bool has_asked, is_contested;
 	struct branch *kept;
+	/* Whether a pool and stream had two reservations, and whether one was
+	 * ever given back: else each lies behind those before it. */
+	bool has_two_ranges, gave_range;
 	struct gp_shape shape;
 	bool is_shapeless, is_over;
 };
@@ -344,9 +350,10 @@ static bool ear_reserve(struct gp_device *device, uint64_t size, uint64_t *addr)
 static void ear_unreserve(struct gp_device *device, uint64_t addr,
 			  uint64_t size)
 {
-	struct gp_device *sim = branch_of(device)->sim;
+	struct branch *b = branch_of(device);
 
-	sim->ops->unreserve(sim, addr, size);
+	b->gave_range = true;
+	b->sim->ops->unreserve(b->sim, addr, size);
 }
 
 static bool ear_map(struct gp_device *device, uint64_t addr, uint64_t size,
@@ -552,16 +559,17 @@ static void part_members(struct branch *b, uint64_t low)
 	free(members);
 }
 
-/* Reservations are as long as on the largest device that was asked for: those
- * on which they might be too short are given up, and all, where they were. */
+/* Reservations are as long as on the largest device that was asked for: members
+ * on which they might be too short are given up, and all, where the order of
+ * two might be another. */
 static void check_ranges(struct branch *b)
 {
 	uint64_t least = runs_with_range(b->ear.reach.longest_range);
 
 	if (b->member_count && least > b->members->from)
 		part_members(b, least);
-	b->is_over |=
-		!b->member_count || b->ear.reach.shortest_range != UINT64_MAX;
+	b->has_two_ranges |= b->ear.reach.has_two_ranges;
+	b->is_over |= !b->member_count || (b->has_two_ranges && b->gave_range);
 }
 
 /* What a smaller device refuses this one was granted. */
@@ -737,6 +745,8 @@ static void join(struct family *f, struct branch *into, struct branch *b)
 	qsort(into->members, into->member_count, sizeof(*into->members),
 	      by_capacity);
 	gp_sim_resize(into->sim, top_of(into) - GRAIN);
+	into->has_two_ranges |= b->has_two_ranges;
+	into->gave_range |= b->gave_range;
 	b->is_over = true;
 }
 
@@ -890,6 +900,25 @@ enum gp_status branches_play(const struct branches_config *config,
 		qsort(branches->list, branches->count, sizeof(*branches->list),
 		      by_from);
 	return status;
+}
+
+const struct branch_told *branches_find(const struct branches *branches,
+					uint64_t capacity)
+{
+	size_t low = 0, high = branches->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct branch_told *told = &branches->list[middle];
+
+		if (told->to <= capacity)
+			low = middle + 1;
+		else if (told->from > capacity)
+			high = middle;
+		else
+			return told;
+	}
+	return NULL;
 }
 
 void branches_release(struct branches *branches)

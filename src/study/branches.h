@@ -64,6 +64,9 @@ bool branches_follow(const struct gp_trace *trace, uint32_t device);
 
 enum gp_status branches_play(const struct branches_config *config,
 			     struct branches *branches, struct gp_diag *diag);
+/* NULL: it is not told. */
+const struct branch_told *branches_find(const struct branches *branches,
+					uint64_t capacity);
 void branches_release(struct branches *branches);
 
 #endif

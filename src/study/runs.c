@@ -32,6 +32,7 @@ struct foreseen {
 /* Made of a range of capacities, under these settings. */
 struct ranged {
 	struct gp_settings settings;
+	uint64_t from, to;
 	struct branches told;
 };
 
@@ -331,60 +332,53 @@ static void add_foreseen(struct runs *runs, const struct run_asked *asked)
 
 /* ---- all of a range ---- */
 
-static const struct ranged *find_ranged(const struct runs *runs,
-					const struct gp_settings *settings)
+static bool is_under(const struct runs *runs, const struct ranged *ranged,
+		     const struct gp_settings *settings)
 {
-	for (size_t i = 0; i < runs->ranged_count; i++) {
-		const struct ranged *ranged = &runs->ranged[i];
-		struct gp_alike alike = gp_alike_of(&ranged->settings);
+	struct gp_alike alike = gp_alike_of(&ranged->settings);
 
-		if (same_holds(&runs->same, &alike, &ranged->settings,
-			       settings))
-			return ranged;
-	}
-	return NULL;
+	return same_holds(&runs->same, &alike, &ranged->settings, settings);
 }
 
 /* NULL: none tells. */
+static const struct branch_facts *find_told(const struct branches *told,
+					    const struct run_asked *asked)
+{
+	const struct branch_told *one;
+
+	one = branches_find(told, asked->capacity);
+	if (!one || (one->facts.is_out && asked->on_oom == GP_OOM_GO_ON))
+		return NULL;
+	return &one->facts;
+}
+
 static const struct branch_facts *find_facts(const struct runs *runs,
 					     const struct run_asked *asked)
 {
-	const struct ranged *ranged = find_ranged(runs, asked->settings);
-	size_t low = 0, high = ranged ? ranged->told.count : 0;
+	const struct branch_facts *facts = NULL;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct branch_told *told = &ranged->told.list[middle];
-
-		if (told->to <= asked->capacity)
-			low = middle + 1;
-		else if (told->from > asked->capacity)
-			high = middle;
-		else
-			return asked->on_oom == GP_OOM_STOP ||
-					       !told->facts.is_out
-				       ? &told->facts
-				       : NULL;
-	}
-	return NULL;
+	for (size_t i = 0; i < runs->ranged_count && !facts; i++)
+		if (is_under(runs, &runs->ranged[i], asked->settings))
+			facts = find_told(&runs->ranged[i].told, asked);
+	return facts;
 }
 
 /* Where there are few capacities, runs of their own take no longer. */
 #define FEW_CAPACITIES 4
 
-static bool is_ranged(const struct runs *runs, const struct run_asked *asked,
-		      const struct runs_range *range)
+static bool is_ranged(const struct runs *runs, const struct run_asked *asked)
 {
+	for (size_t i = 0; i < runs->ranged_count; i++)
+		if (is_under(runs, &runs->ranged[i], asked->settings))
+			return false;
 	return is_default_engine(runs) && is_plain(runs, asked->settings) &&
-	       range->most && range->from < range->to &&
-	       (range->to - range->from) / GRAIN >= FEW_CAPACITIES &&
 	       branches_follow(runs->config.trace, runs->config.device);
 }
 
-enum gp_status runs_foresee_range(struct runs *runs,
-				  const struct run_asked *asked,
-				  const struct runs_range *range,
-				  struct gp_diag *diag)
+static enum gp_status play_range(struct runs *runs,
+				 const struct run_asked *asked,
+				 const struct runs_range *range, uint64_t from,
+				 uint64_t to, struct gp_diag *diag)
 {
 	const struct gp_device_trace *t =
 		&runs->config.trace->devices[runs->config.device];
@@ -394,8 +388,8 @@ enum gp_status runs_foresee_range(struct runs *runs,
 		.settings = asked->settings,
 		.engine = runs->config.engine,
 		.conf = asked->conf,
-		.from = range->from,
-		.to = range->to,
+		.from = from,
+		.to = to,
 		.most_events = range->most * t->event_count,
 		.progress = range->progress,
 		.progress_arg = range->progress_arg,
@@ -403,8 +397,7 @@ enum gp_status runs_foresee_range(struct runs *runs,
 	struct branches told;
 	enum gp_status status;
 
-	if (!is_ranged(runs, asked, range) ||
-	    find_ranged(runs, asked->settings))
+	if (from >= to || (to - from) / GRAIN < FEW_CAPACITIES)
 		return GP_OK;
 	status = branches_play(&config, &told, diag);
 	if (status != GP_OK)
@@ -413,8 +406,57 @@ enum gp_status runs_foresee_range(struct runs *runs,
 		gp_mem_grow(runs->ranged, &runs->ranged_room,
 			    runs->ranged_count + 1, sizeof(*runs->ranged));
 	runs->ranged[runs->ranged_count++] =
-		(struct ranged){ *asked->settings, told };
+		(struct ranged){ *asked->settings, from, to, told };
 	return GP_OK;
+}
+
+/*
+ * Reservations were as long as on the largest of the devices.  Where something
+ * hung on that, smaller ones are asked for again, but for those that are nearly
+ * as large: a reservation is rounded up to a page.
+ */
+static enum gp_status play_gaps(struct runs *runs,
+				const struct run_asked *asked,
+				const struct runs_range *range, size_t index,
+				struct gp_diag *diag)
+{
+	const struct ranged ranged = runs->ranged[index];
+	const struct branch_told *list = ranged.told.list;
+	uint64_t page = runs_grid_up(asked->settings->large_segment_size);
+	uint64_t from = ranged.from, near = page + GRAIN;
+	enum gp_status status = GP_OK;
+
+	for (size_t i = 0; i <= ranged.told.count && status == GP_OK; i++) {
+		bool is_end = i == ranged.told.count;
+		uint64_t to = is_end ? ranged.to : list[i].from;
+
+		if (to > from + near)
+			status = play_range(runs, asked, range, from, to - near,
+					    diag);
+		from = is_end ? to : list[i].to;
+	}
+	return status;
+}
+
+#define MOST_RANGES 8
+
+enum gp_status runs_foresee_range(struct runs *runs,
+				  const struct run_asked *asked,
+				  const struct runs_range *range,
+				  struct gp_diag *diag)
+{
+	size_t first = runs->ranged_count;
+	enum gp_status status;
+
+	if (!range->most || !is_ranged(runs, asked))
+		return GP_OK;
+	status = play_range(runs, asked, range, range->from, range->to, diag);
+	for (size_t i = first;
+	     asked->settings->expandable_segments && i < runs->ranged_count &&
+	     i < first + MOST_RANGES && status == GP_OK;
+	     i++)
+		status = play_gaps(runs, asked, range, i, diag);
+	return status;
 }
 
 /* ---- one by one, on several threads ---- */

@@ -118,6 +118,7 @@ static void copy_segments(struct copying *copying)
 		struct expandable_segment *s = gp_mem_alloc(1, sizeof(*s));
 
 		*s = *from;
+		s->shelf = shelf_in(copying, from->shelf);
 		s->link = link;
 		*link = s;
 		link = &s->next;
@@ -455,6 +456,7 @@ static void put_block(struct gp_shape *shape, const struct caching *c,
 		put_waiting(shape, c, b);
 }
 
+/* Where the next reservation is placed hangs on where those are. */
 static void put_segment(struct gp_shape *shape, const struct caching *c,
 			const struct block *first)
 {
@@ -463,6 +465,8 @@ static void put_segment(struct gp_shape *shape, const struct caching *c,
 	put(shape, (uint64_t)pool_index(pool) | (uint64_t)first->stream << 16 |
 			   (uint64_t)pool->is_small << 32 |
 			   (uint64_t)(first->segment != NULL) << 33);
+	if (first->segment)
+		put(shape, first->segment->addr);
 	for (const struct block *b = first; b; b = b->next)
 		put_block(shape, c, b);
 }
@@ -495,20 +499,14 @@ static struct block **firsts(const struct caching *c, size_t *count)
 	return list;
 }
 
-/*
- * Of equal free blocks that of the oldest segment is taken, so that addresses
- * decide nothing between segments.  Between two expandable ones of a pool and
- * stream they do, and a start state may have some of one age.
+/* Of equal free blocks that of the oldest segment is taken, so that addresses
+ * decide nothing between segments; but a start state may have some of one age.
  */
 static bool decide_by_age(struct block *const *segments, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		if (i && segments[i]->counter == segments[i - 1]->counter)
 			return false;
-		for (size_t k = 0; k < i && segments[i]->segment; k++)
-			if (segments[k]->segment &&
-			    segments[k]->shelf == segments[i]->shelf)
-				return false;
 		for (const struct block *b = segments[i]; b; b = b->next)
 			if (b->counter != segments[i]->counter)
 				return false;

@@ -45,6 +45,15 @@ void expandable_note_range(struct caching *c, uint64_t bytes, bool is_there)
 		reach->shortest_range = bytes;
 }
 
+static void note_second(struct caching *c, const struct free_list *list)
+{
+	const struct expandable_segment *segment = c->expandable;
+
+	while (segment && segment->list != list)
+		segment = segment->next;
+	c->device->reach.has_two_ranges |= segment != NULL;
+}
+
 /* Creates a segment, which begins as one unmapped block. */
 static struct block *add_segment(struct caching *c,
 				 const struct request *request)
@@ -52,6 +61,7 @@ static struct block *add_segment(struct caching *c,
 	uint64_t page = page_of(c, request->pool);
 	uint64_t size, addr;
 	struct expandable_segment *segment;
+	struct free_list *list;
 	struct block *b;
 
 	if (page > MOST_PAGE)
@@ -63,10 +73,13 @@ static struct block *add_segment(struct caching *c,
 		return NULL;
 	if (!c->device->ops->reserve(c->device, size, &addr))
 		return NULL;
+	list = pool_make_free_list(request->pool, request->stream);
+	note_second(c, list);
 	segment = gp_mem_alloc(1, sizeof(*segment));
 	*segment = (struct expandable_segment){ .addr = addr,
 						.size = size,
 						.page = page,
+						.list = list,
 						.next = c->expandable,
 						.link = &c->expandable };
 	if (c->expandable)
@@ -76,7 +89,7 @@ static struct block *add_segment(struct caching *c,
 	b->addr = addr;
 	b->size = size;
 	b->stream = request->stream;
-	b->list = pool_make_free_list(request->pool, request->stream);
+	b->list = list;
 	b->segment = segment;
 	b->is_mapped = false;
 	b->counter = c->order == BY_ADDRESS ? 0 : ++c->counter;
