@@ -28,8 +28,11 @@ static void copy_names(struct gp_draft_device *draft,
 {
 	draft->name_room = (size_t)draft->block_ids + 1;
 	draft->names = gp_mem_alloc(draft->name_room, sizeof(*draft->names));
+	draft->names_are_own = true;
 	for (uint32_t id = 0; id < draft->block_ids; id++) {
 		draft->names[id] = device->names ? device->names[id] : id;
+		draft->names_are_own &=
+			!id || draft->names[id] > draft->names[id - 1];
 		if (draft->names[id] >= draft->next_name)
 			draft->next_name = draft->names[id] + 1;
 	}
@@ -216,6 +219,8 @@ static uint64_t own_name(struct numbering *n, struct gp_draft_device *device,
 {
 	uint64_t name = device->names[id];
 
+	if (device->names_are_own)
+		return name;
 	if (gp_map_get(&n->given, name) != GP_MAP_NONE)
 		name = device->next_name++;
 	gp_map_put(&n->given, name, n->count);

@@ -36,6 +36,7 @@ struct gp_draft_device {
 	uint64_t *names; /* id -> the file's; as long as name_room says */
 	size_t name_room;
 	uint64_t next_name; /* for new blocks */
+	bool names_are_own; /* each of one block, for sure */
 	struct gp_addition *additions;
 	size_t addition_count, addition_room;
 };
