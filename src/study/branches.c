@@ -10,6 +10,7 @@
 #include "replay/requests.h"
 #include "study/runs.h"
 #include "study/space.h"
+#include "study/sweep/thread_pool.h"
 
 #define GRAIN GP_DEVICE_GRAIN
 
@@ -497,31 +498,32 @@ static uint64_t top_of(const struct branch *b)
 	return b->members[b->member_count - 1].to;
 }
 
-/* ---- all of them ---- */
+/* ---- one of them for a while, and those that part from it ---- */
 
-struct family {
-	const struct branches_config *config;
-	struct branches *told;
-	struct reading reading;
-	struct branch **list;
-	size_t count, room, most;
-	struct gp_alike widest;
-	uint32_t quiet; /* rounds in which nothing was asked of the device */
+struct list {
+	struct branch **items;
+	size_t count, room;
 };
 
-static void add_branch(struct family *f, struct branch *b)
+struct batch {
+	const struct gp_trace *trace;
+	const struct reading *reading;
+	struct list list;
+	struct branches told; /* of those that end */
+	bool has_asked;	      /* a device */
+};
+
+static void add_branch(struct list *list, struct branch *b)
 {
-	gp_sim_resize(b->sim, top_of(b) - GRAIN);
-	f->list =
-		gp_mem_grow(f->list, &f->room, f->count + 1, sizeof(*f->list));
-	f->list[f->count++] = b;
+	list->items = gp_mem_grow(list->items, &list->room, list->count + 1,
+				  sizeof(*list->items));
+	list->items[list->count++] = b;
 }
 
 /* Of each member, which ends there. */
-static void tell(struct family *f, struct branch *b, bool is_out, size_t event)
+static void tell(struct branches *told, struct branch *b, bool is_out,
+		 size_t event)
 {
-	struct branches *told = f->told;
-
 	for (size_t i = 0; i < b->member_count; i++) {
 		struct branch_told *one;
 
@@ -573,26 +575,28 @@ static void check_ranges(struct branch *b)
 }
 
 /* What a smaller device refuses this one was granted. */
-static void part(struct family *f, struct branch *b)
+static void part(struct batch *batch, struct branch *b)
 {
 	uint64_t granted = runs_grid_up(b->sim->reach.most_granted);
 
 	if (granted > b->members->from)
 		part_members(b, granted);
 	if (b->kept && b->kept->member_count) {
-		add_branch(f, b->kept);
+		gp_sim_resize(b->kept->sim, top_of(b->kept) - GRAIN);
+		add_branch(&batch->list, b->kept);
 		b->kept = NULL;
 	}
 	branch_destroy(b->kept);
 	b->kept = NULL;
 	b->has_asked = b->is_contested = false;
-	f->quiet = 0;
+	batch->has_asked = true;
 	check_ranges(b);
 }
 
 /* ---- playing ---- */
 
-static bool serve(struct family *f, struct branch *b, const struct step *step)
+static bool serve(struct batch *batch, struct branch *b,
+		  const struct step *step)
 {
 	enum gp_answer answer;
 	uint64_t addr;
@@ -604,14 +608,14 @@ static bool serve(struct family *f, struct branch *b, const struct step *step)
 	if (answer == GP_REFUSED_BY_RULE)
 		b->refused++;
 	if (b->has_asked)
-		part(f, b);
+		part(batch, b);
 	if (b->is_over || answer == GP_SERVED || answer == GP_REFUSED_BY_RULE)
 		return !b->is_over;
-	tell(f, b, true, step->event);
+	tell(&batch->told, b, true, step->event);
 	return false;
 }
 
-static bool serve_both(struct family *f, struct branch *b,
+static bool serve_both(struct batch *batch, struct branch *b,
 		       const struct step *step)
 {
 	const struct gp_allocator_ops *ops = b->allocator->ops;
@@ -627,16 +631,16 @@ static bool serve_both(struct family *f, struct branch *b,
 				bytes);
 		return true;
 	}
-	if (!serve(f, b, step))
+	if (!serve(batch, b, step))
 		return false;
 	ops->free(b->allocator, step->id);
 	return true;
 }
 
-static bool serve_other(struct family *f, struct branch *b,
+static bool serve_other(struct batch *batch, struct branch *b,
 			const struct step *step)
 {
-	if (request_other(b->allocator, f->config->trace, &step->other) ==
+	if (request_other(b->allocator, batch->trace, &step->other) ==
 	    GP_REFUSED_BY_RULE)
 		b->refused++;
 	if (step->other.kind == GP_RESET_ACCUMULATED)
@@ -645,29 +649,102 @@ static bool serve_other(struct family *f, struct branch *b,
 	return true;
 }
 
-static bool play_step(struct family *f, struct branch *b,
+static bool play_step(struct batch *batch, struct branch *b,
 		      const struct step *step)
 {
 	switch (step->kind) {
 	case STEP_FREE:
 		b->allocator->ops->free(b->allocator, step->id);
 		return true;
-	case STEP_ALLOC: return serve(f, b, step);
-	case STEP_BOTH: return serve_both(f, b, step);
-	default: return serve_other(f, b, step);
+	case STEP_ALLOC: return serve(batch, b, step);
+	case STEP_BOTH: return serve_both(batch, b, step);
+	default: return serve_other(batch, b, step);
 	}
 }
 
-static void play(struct family *f, struct branch *b)
+static void play(struct batch *batch, struct branch *b)
 {
-	const struct reading *r = &f->reading;
+	const struct reading *r = batch->reading;
 	size_t begun = b->at;
 
-	while (b->at < r->count && play_step(f, b, &r->steps[b->at]))
+	while (b->at < r->count && play_step(batch, b, &r->steps[b->at]))
 		b->at++;
-	f->told->played += b->at - begun;
+	batch->told.played += b->at - begun;
 	b->at = 0;
 	check_ranges(b);
+}
+
+/* ---- all of them ---- */
+
+struct family {
+	const struct branches_config *config;
+	struct branches *told;
+	struct reading reading;
+	struct list list;
+	size_t most; /* branches */
+	struct gp_alike widest;
+	struct batch *batches; /* of a round */
+	uint32_t quiet; /* rounds in which nothing was asked of a device */
+};
+
+/* A piece of a thread pool's work. */
+static void play_batch(void *arg, size_t piece)
+{
+	struct family *f = arg;
+	struct batch *batch = &f->batches[piece];
+
+	for (size_t i = 0; i < batch->list.count; i++)
+		play(batch, batch->list.items[i]);
+}
+
+static void take_over(struct family *f, struct batch *batch)
+{
+	struct branches *told = f->told;
+
+	for (size_t i = 0; i < batch->list.count; i++)
+		if (batch->list.items[i]->is_over)
+			branch_destroy(batch->list.items[i]);
+		else
+			add_branch(&f->list, batch->list.items[i]);
+	if (batch->told.count) {
+		told->list = gp_mem_grow(told->list, &told->room,
+					 told->count + batch->told.count,
+					 sizeof(*told->list));
+		memcpy(told->list + told->count, batch->told.list,
+		       batch->told.count * sizeof(*told->list));
+		told->count += batch->told.count;
+	}
+	told->played += batch->told.played;
+	if (batch->has_asked)
+		f->quiet = 0;
+	free(batch->list.items);
+	branches_release(&batch->told);
+}
+
+/* So many steps are more than it takes to begin a thread. */
+#define STEPS_OF_THREAD 4000
+
+static void play_round(struct family *f)
+{
+	size_t count = f->list.count;
+	bool is_long = count * f->reading.count > STEPS_OF_THREAD;
+
+	f->batches = gp_mem_alloc(count, sizeof(*f->batches));
+	for (size_t i = 0; i < count; i++) {
+		f->batches[i].trace = f->config->trace;
+		f->batches[i].reading = &f->reading;
+		add_branch(&f->batches[i].list, f->list.items[i]);
+	}
+	f->list.count = 0;
+	gp_thread_pool_run(&(struct gp_thread_pool_config){
+		.threads = is_long ? f->config->threads : 1,
+		.count = count,
+		.work = play_batch,
+		.arg = f,
+	});
+	for (size_t i = 0; i < count; i++)
+		take_over(f, &f->batches[i]);
+	free(f->batches);
 }
 
 /* ---- coming together ---- */
@@ -750,16 +827,16 @@ static void join(struct family *f, struct branch *into, struct branch *b)
 	b->is_over = true;
 }
 
-static void drop_over(struct family *f)
+static void drop_over(struct list *list)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < f->count; i++)
-		if (f->list[i]->is_over)
-			branch_destroy(f->list[i]);
+	for (size_t i = 0; i < list->count; i++)
+		if (list->items[i]->is_over)
+			branch_destroy(list->items[i]);
 		else
-			f->list[kept++] = f->list[i];
-	f->count = kept;
+			list->items[kept++] = list->items[i];
+	list->count = kept;
 }
 
 /* The longer nothing was asked of the device, the seldomer it is tried. */
@@ -772,17 +849,18 @@ static bool is_due(struct family *f)
 
 static void join_all(struct family *f)
 {
-	for (size_t i = 0; i < f->count; i++) {
-		f->list[i]->shape.count = 0;
-		f->list[i]->is_shapeless = false;
+	struct branch **list = f->list.items;
+	size_t count = f->list.count;
+
+	for (size_t i = 0; i < count; i++) {
+		list[i]->shape.count = 0;
+		list[i]->is_shapeless = false;
 	}
-	for (size_t i = 0; i < f->count; i++)
-		for (size_t k = i + 1; k < f->count && !f->list[i]->is_over;
-		     k++)
-			if (!f->list[k]->is_over &&
-			    are_one(f->list[i], f->list[k]))
-				join(f, f->list[i], f->list[k]);
-	drop_over(f);
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = i + 1; k < count && !list[i]->is_over; k++)
+			if (!list[k]->is_over && are_one(list[i], list[k]))
+				join(f, list[i], list[k]);
+	drop_over(&f->list);
 }
 
 /* ---- life ---- */
@@ -822,7 +900,7 @@ static enum gp_status begin(struct family *f, struct gp_diag *diag)
 	add_member(b, &all, config->from, config->to);
 	b->members->before.alike = f->widest;
 	note_levels(b);
-	add_branch(f, b);
+	add_branch(&f->list, b);
 	return GP_OK;
 }
 
@@ -831,16 +909,16 @@ static enum gp_status begin(struct family *f, struct gp_diag *diag)
 #define BYTES_OF_BLOCK	256
 
 /* Those of the smallest devices are given up. */
-static void thin(struct family *f)
+static void thin(struct list *list, size_t most)
 {
-	while (f->count > f->most) {
+	while (list->count > most) {
 		size_t least = 0;
 
-		for (size_t i = 1; i < f->count; i++)
-			if (top_of(f->list[i]) < top_of(f->list[least]))
+		for (size_t i = 1; i < list->count; i++)
+			if (top_of(list->items[i]) < top_of(list->items[least]))
 				least = i;
-		f->list[least]->is_over = true;
-		drop_over(f);
+		list->items[least]->is_over = true;
+		drop_over(list);
 	}
 }
 
@@ -854,20 +932,18 @@ static void play_all(struct family *f)
 	size_t round =
 		events / ROUNDS > LEAST_EVENTS ? events / ROUNDS : LEAST_EVENTS;
 
-	while (f->reading.at < events && f->count &&
+	while (f->reading.at < events && f->list.count &&
 	       f->told->played <= config->most_events) {
 		read_steps(&f->reading, round);
-		for (size_t i = 0; i < f->count; i++)
-			play(f, f->list[i]);
-		drop_over(f);
+		play_round(f);
 		if (is_due(f))
 			join_all(f);
-		thin(f);
+		thin(&f->list, f->most);
 		if (config->progress)
 			config->progress(config->progress_arg);
 	}
-	for (size_t i = 0; i < f->count && f->reading.at == events; i++)
-		tell(f, f->list[i], false, 0);
+	for (size_t i = 0; i < f->list.count && f->reading.at == events; i++)
+		tell(f->told, f->list.items[i], false, 0);
 }
 
 static int by_from(const void *a, const void *b)
@@ -892,9 +968,9 @@ enum gp_status branches_play(const struct branches_config *config,
 	status = begin(&f, diag);
 	if (status == GP_OK)
 		play_all(&f);
-	for (size_t i = 0; i < f.count; i++)
-		branch_destroy(f.list[i]);
-	free(f.list);
+	for (size_t i = 0; i < f.list.count; i++)
+		branch_destroy(f.list.items[i]);
+	free(f.list.items);
 	reading_release(&f.reading);
 	if (branches->count)
 		qsort(branches->list, branches->count, sizeof(*branches->list),

@@ -31,6 +31,7 @@ struct branches_config {
 	/* Whole multiples of GP_DEVICE_GRAIN: from <= capacity < to. */
 	uint64_t from, to;
 	uint64_t most_events; /* that are played, in all branches */
+	size_t threads;	      /* 0: one */
 	/* Called now and then; NULL: nobody listens. */
 	void (*progress)(void *arg);
 	void *progress_arg;

@@ -347,6 +347,7 @@ static void foresee_all(struct search *s)
 					       .from = gap.from,
 					       .to = gap.to,
 					       .most = config->tries,
+					       .threads = config->threads,
 					       .progress = notify,
 					       .progress_arg = s,
 				       },

@@ -391,6 +391,7 @@ static enum gp_status play_range(struct runs *runs,
 		.from = from,
 		.to = to,
 		.most_events = range->most * t->event_count,
+		.threads = range->threads,
 		.progress = range->progress,
 		.progress_arg = range->progress_arg,
 	};

@@ -110,6 +110,7 @@ void runs_foresee(struct runs *runs, const struct run_asked *asked,
 struct runs_range {
 	uint64_t from, to; /* whole multiples of GP_DEVICE_GRAIN */
 	uint64_t most;
+	size_t threads; /* 0: one */
 	void (*progress)(void *arg);
 	void *progress_arg;
 };

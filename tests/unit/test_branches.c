@@ -236,6 +236,7 @@ static void check_conf(const struct gp_trace *trace, const char *conf,
 			runs_grid_up(gp_state_reserved(&trace->devices->start)),
 			60 * MIB),
 		.most_events = UINT64_MAX,
+		.threads = 2,
 	};
 	struct branches branches;
 	struct gp_replay_result result;
