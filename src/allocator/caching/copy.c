@@ -66,10 +66,10 @@ static struct block *block_in(const struct copying *copying,
 	return copying->chunks[low].to + (b - copying->chunks[low].from);
 }
 
-static struct shelf *shelf_in(const struct copying *copying,
-			      const struct shelf *shelf)
+static struct free_list *list_in(const struct copying *copying,
+				 const struct free_list *list)
 {
-	return shelf ? copying->to->pools.all[shelf->number] : NULL;
+	return list ? copying->to->pools.all[list->number] : NULL;
 }
 
 /* Both lists have one order. */
@@ -118,7 +118,7 @@ static void copy_segments(struct copying *copying)
 		struct expandable_segment *s = gp_mem_alloc(1, sizeof(*s));
 
 		*s = *from;
-		s->shelf = shelf_in(copying, from->shelf);
+		s->list = list_in(copying, from->list);
 		s->link = link;
 		*link = s;
 		link = &s->next;
@@ -150,7 +150,7 @@ static void copy_chunks(struct copying *copying)
 	to->spare = block_in(copying, from->spare);
 }
 
-/* Where a block is on no shelf and in no list, left, right and parent are
+/* Where a block is on no free list, left, right and parent are
  * stale. */
 static void move_block(struct copying *copying, struct block *b)
 {
@@ -159,11 +159,11 @@ static void move_block(struct copying *copying, struct block *b)
 	b->left = block_in(copying, b->left);
 	b->right = block_in(copying, b->right);
 	b->parent = block_in(copying, b->parent);
-	b->shelf = shelf_in(copying, b->shelf);
+	b->list = list_in(copying, b->list);
 	b->segment = segment_in(copying, b->segment);
 	b->uses = copy_set(b->uses);
 	b->captured = copy_set(b->captured);
-	if (b->use != BLOCK_IDLE)
+	if (b->use != BLOCK_FREE)
 		copying->to->live[b->id] = b;
 }
 
@@ -184,9 +184,9 @@ static void copy_blocks(struct copying *copying)
 
 /* ---- pools ---- */
 
-static void copy_page(const struct copying *copying, struct shelf_page *page)
+static void copy_page(const struct copying *copying, struct bin_page *page)
 {
-	for (unsigned i = 0; i < SHELF_PAGE; i++) {
+	for (unsigned i = 0; i < BINS_PER_PAGE; i++) {
 		struct bin *bin = &page->bins[i];
 
 		bin->first = block_in(copying, bin->first);
@@ -202,19 +202,19 @@ static struct caching_pool *pool_in(const struct copying *copying,
 	return pool->is_small ? &pair->small : &pair->large;
 }
 
-static void copy_shelf(const struct copying *copying, const struct shelf *from,
-		       struct shelf *to)
+static void copy_free_list(const struct copying *copying,
+			   const struct free_list *from, struct free_list *to)
 {
 	*to = *from;
-	to->hand = block_in(copying, from->hand);
-	to->next_changed = shelf_in(copying, from->next_changed);
+	to->newest = block_in(copying, from->newest);
+	to->next_changed = list_in(copying, from->next_changed);
 	to->pool = pool_in(copying, from->pool);
-	for (unsigned i = 0; i < SHELF_PAGES; i++) {
+	for (unsigned i = 0; i < BIN_PAGES; i++) {
 		if (!from->pages[i])
 			continue;
 		to->pages[i] =
 			copy_items(from->pages[i], 1, sizeof(*to->pages[i]));
-		if (from->held[i])
+		if (from->bin_bits[i])
 			copy_page(copying, to->pages[i]);
 	}
 	to->unmapped = copy_items(from->unmapped, from->unmapped_count,
@@ -225,10 +225,10 @@ static void copy_shelf(const struct copying *copying, const struct shelf *from,
 }
 
 /* Empty ones, so that there is something to lead to. */
-static void make_shelves(struct pools *to)
+static void make_lists(struct pools *to)
 {
-	to->all = gp_mem_alloc(to->shelf_room + 1, sizeof(*to->all));
-	for (size_t i = 0; i < to->shelf_count; i++)
+	to->all = gp_mem_alloc(to->free_list_room + 1, sizeof(*to->all));
+	for (size_t i = 0; i < to->free_list_count; i++)
 		to->all[i] = gp_mem_take(sizeof(**to->all));
 }
 
@@ -240,21 +240,24 @@ static void copy_pool(const struct copying *copying,
 	to->tally = copying->to->tally + (from->tally - copying->from->tally);
 	to->pools = &copying->to->pools;
 	to->recent = NULL;
-	to->shelves = gp_mem_alloc((streams + SHELVES - 1) / SHELVES,
-				   sizeof(*to->shelves));
-	for (size_t i = 0; i * SHELVES < streams; i++) {
-		to->shelves[i] = copy_items(from->shelves[i],
-					    from->shelves[i] ? SHELVES : 0,
-					    sizeof(**to->shelves));
-		for (size_t k = 0; k < SHELVES && to->shelves[i]; k++)
-			to->shelves[i][k] =
-				shelf_in(copying, to->shelves[i][k]);
+	to->free_lists = gp_mem_alloc((streams + FREE_LISTS_PER_CHUNK - 1) /
+					      FREE_LISTS_PER_CHUNK,
+				      sizeof(*to->free_lists));
+	for (size_t i = 0; i * FREE_LISTS_PER_CHUNK < streams; i++) {
+		to->free_lists[i] = copy_items(
+			from->free_lists[i],
+			from->free_lists[i] ? FREE_LISTS_PER_CHUNK : 0,
+			sizeof(**to->free_lists));
+		for (size_t k = 0;
+		     k < FREE_LISTS_PER_CHUNK && to->free_lists[i]; k++)
+			to->free_lists[i][k] =
+				list_in(copying, to->free_lists[i][k]);
 	}
 	to->listed = copy_items(from->listed, from->listed_count,
 				sizeof(*to->listed));
 	to->listed_room = from->listed_count;
 	for (size_t i = 0; i < to->listed_count; i++)
-		to->listed[i] = shelf_in(copying, to->listed[i]);
+		to->listed[i] = list_in(copying, to->listed[i]);
 }
 
 static void copy_pair(const struct copying *copying, size_t index)
@@ -276,13 +279,13 @@ static void copy_pools(const struct copying *copying)
 	const struct pools *from = &copying->from->pools;
 	struct pools *to = &copying->to->pools;
 
-	make_shelves(to);
+	make_lists(to);
 	to->pairs = gp_mem_alloc(to->pair_count, sizeof(*to->pairs));
 	for (size_t i = 0; i < to->pair_count; i++)
 		copy_pair(copying, i);
-	for (size_t i = 0; i < to->shelf_count; i++)
-		copy_shelf(copying, from->all[i], to->all[i]);
-	to->changed = shelf_in(copying, from->changed);
+	for (size_t i = 0; i < to->free_list_count; i++)
+		copy_free_list(copying, from->all[i], to->all[i]);
+	to->changed = list_in(copying, from->changed);
 	to->largest = copy_items(from->largest, 2 * from->leaves,
 				 sizeof(*to->largest));
 	to->reserved = copy_items(from->reserved, from->pair_count,
@@ -452,7 +455,7 @@ static void put_block(struct gp_shape *shape, const struct caching *c,
 		put_map(shape, &b->uses->streams);
 	if (b->captured)
 		put_map(shape, &b->captured->streams);
-	if (b->use == BLOCK_WAITING)
+	if (b->use == BLOCK_PENDING_FREE)
 		put_waiting(shape, c, b);
 }
 
@@ -460,7 +463,7 @@ static void put_block(struct gp_shape *shape, const struct caching *c,
 static void put_segment(struct gp_shape *shape, const struct caching *c,
 			const struct block *first)
 {
-	const struct caching_pool *pool = first->shelf->pool;
+	const struct caching_pool *pool = first->list->pool;
 
 	put(shape, (uint64_t)pool_index(pool) | (uint64_t)first->stream << 16 |
 			   (uint64_t)pool->is_small << 32 |
@@ -569,7 +572,7 @@ bool copy_shape(struct gp_allocator *allocator, struct gp_shape *shape)
 	bool tells;
 
 	shape->count = 0;
-	if (c->order != BY_SEGMENT || c->has_cuts || c->gc_enabled ||
+	if (c->order != BY_SEGMENT || c->has_unmerged || c->gc_enabled ||
 	    c->events.deferred.count || has_what_stays(c))
 		return false;
 	segments = firsts(c, &count);
