@@ -179,7 +179,7 @@ int cufftCreate(int *plan)
 	return SUCCESS;
 }
 
-/* ---- numbers ---- */
+/* ---- cuFFT: numbers ---- */
 
 struct factors {
 	int64_t largest;
@@ -222,7 +222,7 @@ static int64_t next_smooth(int64_t n)
 	return best;
 }
 
-/* ---- one dimension, as often as the batch says ---- */
+/* ---- cuFFT: one dimension, as often as the batch says ---- */
 
 /* Lengths up to here one kernel does by itself. */
 static int64_t longest_alone(int64_t element)
@@ -298,7 +298,7 @@ static int64_t odd_one(int64_t n, int64_t batch, int64_t element)
 	return numbers + aligned(numbers, element);
 }
 
-/* ---- several ---- */
+/* ---- cuFFT: several ---- */
 
 /* A dimension that is not the last one is walked in strides, which long ones
  * of some factors are not. */
@@ -388,7 +388,7 @@ int cufftXtMakePlanMany(int plan, int rank, long long *sizes, long long *inputs,
  * Signatures: cusolverDn.h of the CUDA Toolkit 13.0.
  */
 
-/* ---- what was measured ---- */
+/* ---- cuSOLVER: what was measured ---- */
 
 static const uint32_t orders[] = {
 	8,   16,  31,  32,  33,	 64,   100,  128,
@@ -504,7 +504,7 @@ static size_t at(const struct measured *of, int64_t order)
 			part * ((double)of->sizes[i + 1] - of->sizes[i]));
 }
 
-/* ---- what is told ---- */
+/* ---- cuSOLVER: what is told ---- */
 
 /* cudaDataType: CUDA_R_32F, CUDA_R_64F; 0: of no other was anything measured.
  */
@@ -533,7 +533,7 @@ static int tell_elements(int *size, size_t elements, bool is_measured,
 	return SUCCESS;
 }
 
-/* ---- sizes in bytes ---- */
+/* ---- cuSOLVER: sizes in bytes ---- */
 
 int cusolverDnXpotrf_bufferSize(void *handle, void *parameters, int triangle,
 				int64_t n, int type, void *a, int64_t rows,
@@ -602,7 +602,7 @@ int cusolverDnXsyevBatched_bufferSize(void *handle, void *parameters,
 		    element(type) && n <= 32, __func__);
 }
 
-/* ---- sizes in elements, of float and of double ---- */
+/* ---- cuSOLVER: sizes in elements, of float and of double ---- */
 
 #define GETRF(name, sizes, bytes)                                              \
 	int name(void *handle, int m, int n, void *a, int rows, int *size)     \
