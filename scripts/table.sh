@@ -75,10 +75,10 @@ therefore optimal.
   expandable segments save most of that.
 - `plan` knows all lifetimes in advance, as STAlloc's plan knows those of a step that
   it profiled, and packs each stream and pool separately; the floor is its limit. Of
-  what `caching` reserves beyond live bytes it saves 87 % on average over these
+  what `caching` reserves beyond live bytes it saves 88 % on average over these
   traces, where STAlloc's paper reports 85.1 % over its own, larger ones. Expandable
   segments save 43 %, and first fit, which knows nothing in advance, 68 %. A plan that
-  does not know one request in twenty (`plan:known=0.95`) saves 29 % if these are
+  does not know one request in twenty (`plan:known=0.95`) saves 30 % if these are
   served first fit in its gaps, because they take the places of others. STAlloc also
   profiles the lifetimes of such requests, and serves them where the plan leaves
   memory idle for that time: this (`plan:known=0.95:rest=idle`) saves 72 %, and 59 %

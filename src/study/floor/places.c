@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* The places of an offline plan: a packing for each stream and pool, and the
- * placement of other blocks in memory that it leaves idle. */
+/*
+ * The places of an offline plan: a packing for each stream and pool, and the
+ * placement of other blocks in memory that it leaves idle.
+ *
+ * The pool is the one that serves a request, which depends on the captures and
+ * pools that are open: it is taken from a run without a plan.
+ */
 #include <stdlib.h>
 
 #include "base/map.h"
 #include "base/mem.h"
 #include "gpupool/allocator.h"
+#include "gpupool/replay.h"
 #include "study/floor/floor.h"
 #include "study/floor/place.h"
 
@@ -53,20 +59,53 @@ static void add_span(struct gp_spans *spans, size_t *room,
 	spans->items[spans->count++] = *span;
 }
 
-static void sort_spans(const struct gp_device_trace *t,
+static void note_pool(void *arg, const struct gp_action *action, uint64_t event)
+{
+	uint16_t *pools = arg;
+
+	if (action->kind == GP_ALLOC || action->kind == GP_OOM)
+		pools[event] = action->pool;
+}
+
+/* By event: of each request, the pool that it comes to. */
+static uint16_t *find_pools(const struct gp_trace *trace, uint32_t device)
+{
+	const struct gp_device_trace *t = &trace->devices[device];
+	uint16_t *pools =
+		gp_mem_alloc(t->event_count + (size_t)1, sizeof(*pools));
+	const struct gp_replay_config config = {
+		.trace = trace,
+		.device = device,
+		.engine = gp_engine_find("plan"),
+		.mode = GP_WHAT_IF,
+		.capacity = GP_UNLIMITED,
+		.action = note_pool,
+		.action_arg = pools,
+	};
+	struct gp_replay_result result;
+	struct gp_diag ignored = { 0 };
+
+	for (size_t i = 0; i < t->event_count; i++)
+		pools[i] = t->events[i].pool;
+	if (gp_replay(&config, &result, &ignored) == GP_OK)
+		gp_replay_release(&result);
+	return pools;
+}
+
+static void sort_spans(const struct gp_device_trace *t, const uint16_t *pools,
 		       const struct gp_spans *all, double known,
 		       struct groups *groups)
 {
 	for (size_t i = 0; i < all->count; i++) {
 		const struct gp_span *span = &all->items[i];
-		const struct gp_event *event;
 		struct group *group;
+		size_t event;
 
 		/* Blocks of the start state keep their place. */
 		if (!span->lower)
 			continue;
-		event = &t->events[span->lower - 1];
-		group = group_of(groups, event->stream, event->pool);
+		event = span->lower - 1;
+		group = group_of(groups, t->events[event].stream, pools[event]);
 		if (is_known(span->id, known))
 			add_span(&group->spans, &group->room, span);
 		else
@@ -126,13 +165,14 @@ uint64_t *gp_places_make(const struct gp_trace *trace, uint32_t device,
 	const struct gp_device_trace *t = &trace->devices[device];
 	uint64_t *places =
 		gp_mem_alloc(t->block_ids + (size_t)1, sizeof(*places));
+	uint16_t *pools = find_pools(trace, device);
 	struct groups groups = { 0 };
 	struct gp_spans all;
 
 	for (size_t i = 0; i < t->block_ids; i++)
 		places[i] = GP_NO_PLACE;
 	gp_spans_of_trace(trace, device, GP_FLOOR_ROUND, &all);
-	sort_spans(t, &all, known, &groups);
+	sort_spans(t, pools, &all, known, &groups);
 	for (size_t g = 0; g < groups.count; g++) {
 		struct group *group = &groups.items[g];
 		uint64_t work = WORK / all.count;
@@ -145,6 +185,7 @@ uint64_t *gp_places_make(const struct gp_trace *trace, uint32_t device,
 	}
 	gp_map_release(&groups.of);
 	free(groups.items);
+	free(pools);
 	gp_spans_release(&all);
 	return places;
 }
