@@ -165,12 +165,33 @@ static void add(const struct reading *r, const char *path,
 	}
 }
 
+/* An empty file with a trace's name is a rank that was never written. */
+static bool is_unwritten(const char *path)
+{
+	static const char *const ends[] = { ".json", ".jsonl", ".pickle",
+					    ".pkl",  ".gpt",   ".gz",
+					    ".zst" };
+	size_t length = strlen(path);
+	struct stat status;
+
+	if (stat(path, &status) || status.st_size)
+		return false;
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+		size_t n = strlen(ends[i]);
+
+		if (length > n && !strcmp(path + length - n, ends[i]))
+			return true;
+	}
+	return false;
+}
+
 static enum gp_status read_one(const struct reading *r, size_t index,
 			       struct gp_diag *diag)
 {
 	const char *path = r->paths.items[index];
 	struct gp_trace *trace;
 	enum gp_status status = r->read(path, r->progress, &trace, diag);
+	bool is_passed;
 
 	if (status == GP_OK) {
 		add(r, path, trace);
@@ -180,10 +201,11 @@ static enum gp_status read_one(const struct reading *r, size_t index,
 		gp_diag_file(diag, path);
 	if (is_named(&r->paths, index))
 		return status;
-	if (!diag->is_foreign)
+	is_passed = diag->is_foreign && !is_unwritten(path);
+	if (!is_passed)
 		gp_ranks_add_unread(r->ranks, path, diag->what);
 	print_unread(diag, r->progress, path,
-		     diag->is_foreign ? "passed over" : "cannot be read");
+		     is_passed ? "passed over" : "cannot be read");
 	*diag = (struct gp_diag){ 0 };
 	return GP_OK;
 }

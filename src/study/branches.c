@@ -31,9 +31,7 @@ struct step {
 /* By the trace's id, if not said otherwise. */
 struct ids {
 	uint32_t *of;
-	/* What waits for another stream is there for longer than the trace
-	 * tells. */
-	bool *is_kept;
+	bool *is_kept;	 /* it may be pending beyond its free in the trace */
 	uint32_t *spare; /* a stack */
 	size_t spare_count, spare_room;
 	uint32_t count, most; /* that are in use, without the spare ones */
@@ -300,8 +298,7 @@ static uint64_t most_mapped(const struct branch *b)
 		      gp_larger(b->settings->large_segment_size, GRAIN));
 }
 
-/* To so many bytes more at most; before it asks for the first time nothing has
- * changed. */
+/* By so many bytes at most; nothing changes before it first asks. */
 static void listen(struct branch *b, uint64_t more)
 {
 	uint64_t free_bytes, total;
@@ -542,8 +539,7 @@ static void tell(struct branches *told, struct branch *b, bool is_out,
 
 /* ---- where it branches ---- */
 
-/* Leaves the members from low on; a branch for the others begins with that
- * request. */
+/* Keeps the members from low on; the others branch off at that request. */
 static void part_members(struct branch *b, uint64_t low)
 {
 	struct member *members = b->members;
@@ -773,8 +769,7 @@ static bool may_be_one(const struct branch *a, const struct branch *b)
 	return true;
 }
 
-/* Up to max_split_least an allocator does not look what else is alike, and so
- * that has to be one number, too. */
+/* Below max_split_least nothing is noted: that has to be one number, too. */
 static bool are_one(struct branch *a, struct branch *b)
 {
 	if (a->alike.max_split_least != b->alike.max_split_least ||

@@ -408,6 +408,15 @@ static const char *name_text(struct namer *n, size_t i)
 	}
 }
 
+/* How many values were read, and not where: what stands before ": ". */
+static const char *without_places(struct gp_arena *arena, const char *values)
+{
+	const char *end = values ? strstr(values, ": ") : NULL;
+
+	return end ? gp_arena_text(arena, values, (size_t)(end - values))
+		   : values;
+}
+
 struct gp_trace *gp_trace_anonymous(const struct gp_trace *trace)
 {
 	struct gp_trace_store *store = gp_trace_store_create();
@@ -424,5 +433,6 @@ struct gp_trace *gp_trace_anonymous(const struct gp_trace *trace)
 	store->trace.memory = store;
 	store->trace.texts = texts;
 	store->trace.source = "gpupool-trace";
+	store->trace.values = without_places(&store->arena, trace->values);
 	return &store->trace;
 }

@@ -226,7 +226,7 @@ enum gp_answer segment_release_cached(struct caching *c, uint16_t index);
 
 struct expandable_segment {
 	uint64_t addr, size, page;		 /* bytes */
-	const struct free_list *list; /* of its blocks */
+	const struct free_list *list;		 /* of its blocks */
 	struct expandable_segment *next, **link; /* in caching.expandable */
 };
 
