@@ -378,6 +378,7 @@ struct session {
 	struct gp_divergence *divergences;
 	size_t change_count;
 	struct gp_change_ranks ranks; /* of reports and single files: zero */
+	size_t lone;		      /* devices that only one side has */
 	struct limit limit;
 	struct gp_progress progress;
 };
@@ -520,7 +521,7 @@ static void compare_devices(struct session *s, size_t index, uint32_t i,
 	change->divergence = divergence;
 }
 
-/* Whether change a is worse: fewer requests served, or more reserved. */
+/* Whether change a is worse: more requests lost, or more reserved. */
 static bool is_worse(const struct gp_change *a, const struct gp_change *b)
 {
 	int64_t more =
@@ -528,9 +529,37 @@ static bool is_worse(const struct gp_change *a, const struct gp_change *b)
 	int64_t than =
 		(int64_t)(b->b.breakdown.reserved - b->a.breakdown.reserved);
 
-	if (a->b.breakdown.dropped != b->b.breakdown.dropped)
-		return a->b.breakdown.dropped > b->b.breakdown.dropped;
-	return more > than;
+	int64_t lost =
+		(int64_t)(a->b.breakdown.dropped - a->a.breakdown.dropped);
+	int64_t others =
+		(int64_t)(b->b.breakdown.dropped - b->a.breakdown.dropped);
+
+	return lost != others ? lost > others : more > than;
+}
+
+static bool has_pair(const struct pair *p, const struct side *side, uint32_t i)
+{
+	const struct side *other = side == &p->a ? &p->b : &p->a;
+
+	for (uint32_t k = 0; k < other->trace->device_count; k++)
+		if (side == &p->a ? is_pair(p, i, k) : is_pair(p, k, i))
+			return true;
+	return false;
+}
+
+/* Reports the devices that only one of the two has. */
+static void note_lone(struct session *s, const struct pair *p,
+		      const struct side *side)
+{
+	for (uint32_t i = 0; i < side->trace->device_count; i++) {
+		if (has_pair(p, side, i))
+			continue;
+		s->lone++;
+		gp_progress_end(&s->progress);
+		gp_notice("gpupool: %s: device %u is not compared: the other "
+			  "trace has none\n",
+			  side->path, side->trace->devices[i].device);
+	}
 }
 
 static void compare(struct session *s, size_t index)
@@ -543,6 +572,8 @@ static void compare(struct session *s, size_t index)
 		for (uint32_t k = 0; k < b->device_count; k++)
 			if (is_pair(p, i, k))
 				compare_devices(s, index, i, k);
+	note_lone(s, p, &p->a);
+	note_lone(s, p, &p->b);
 	for (size_t i = first; i < s->change_count; i++)
 		if (!i || is_worse(&s->changes[i], &s->changes[worst])) {
 			worst = i;
@@ -678,6 +709,11 @@ static enum gp_status run(struct session *s, struct gp_diag *diag)
 	if (status == GP_OK)
 		status = limit_hold(&s->limit, s->changes, s->change_count,
 				    diag);
+	if (status == GP_OK && s->limit.is_there && s->lone)
+		status = gp_diag_set(diag, GP_FAILED,
+				     "%zu device%s of one side could not be "
+				     "compared",
+				     s->lone, s->lone > 1 ? "s" : "");
 	if (status == GP_OK)
 		status = gp_rank_files_verdict(&s->a_ranks, diag);
 	if (status == GP_OK)

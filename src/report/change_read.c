@@ -254,6 +254,21 @@ static enum gp_status read_runs(struct reader *r, const json_t *report,
 	return gp_diag_set(r->diag, GP_INPUT, "the report has no runs");
 }
 
+/* Of a job's ranks a report has the worst alone in full. */
+static enum gp_status check_ranks(const json_t *report, struct gp_diag *diag)
+{
+	const json_t *ranks = json_object_get(report, "rank_devices");
+
+	if (json_array_size(ranks) < 2)
+		return GP_OK;
+	gp_diag_hint(diag, "compare the folders of traces: gpupool diff BEFORE "
+			   "AFTER");
+	return gp_diag_set(diag, GP_INPUT,
+			   "it is a report of %zu devices of a job, of which "
+			   "only the worst could be compared",
+			   json_array_size(ranks));
+}
+
 enum gp_status gp_report_read(const char *path, struct gp_report_run **runs,
 			      size_t *count, struct gp_diag *diag)
 {
@@ -284,6 +299,8 @@ enum gp_status gp_report_read(const char *path, struct gp_report_run **runs,
 				    strlen(GP_REPORT_FAMILY))
 			 ? gp_report_check(schema, diag)
 			 : GP_OK;
+	if (status == GP_OK)
+		status = check_ranks(report, diag);
 	if (status == GP_OK)
 		status = read_runs(&r, report, &list);
 	json_decref(report);
