@@ -394,12 +394,30 @@ static bool is_any_served(const struct gp_study *study)
 	return false;
 }
 
+/* Ranks that were recorded otherwise are judged under the settings of most. */
+static void print_otherwise(const struct gp_page *page,
+			    const struct gp_ranks *ranks)
+{
+	size_t files;
+
+	if (count_others(ranks, &files))
+		gp_page_line(page, GP_TONE_BAD, 0,
+			     "That holds with %s on every rank: %zu of %zu ran "
+			     "otherwise, and what they do as they are is not "
+			     "said here.",
+			     gp_head_settings(ranks->classes->conf), files,
+			     ranks->files);
+}
+
 void ranks_answer(const struct gp_page *page, const struct gp_ranks *ranks,
 		  const struct gp_study *study, size_t first_case)
 {
-	if (ranks && ranks->files > 1)
+	if (ranks && ranks->files > 1) {
 		gp_page_line(page, GP_TONE_PLAIN, 0, "%s.",
 			     how_judged(ranks, study).text);
+		if (!study->is_change)
+			print_otherwise(page, ranks);
+	}
 	if (study->is_divided)
 		gp_page_line(page, GP_TONE_BAD, 0,
 			     "No one setting was found that serves them all; "
