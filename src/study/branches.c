@@ -899,9 +899,22 @@ static enum gp_status begin(struct family *f, struct gp_diag *diag)
 	return GP_OK;
 }
 
-#define MOST_BYTES	(UINT64_C(256) << 20)
-#define BYTES_OF_BRANCH (UINT64_C(128) << 10) /* and of each block: */
+/* About what they may take together, and what one does: by itself, for each
+ * block that is live at once, and for each stream. */
+#define MOST_BYTES	(UINT64_C(64) << 20)
+#define BYTES_OF_BRANCH (UINT64_C(128) << 10)
 #define BYTES_OF_BLOCK	256
+#define BYTES_OF_STREAM 4096
+
+static size_t most_branches(const struct family *f)
+{
+	uint64_t streams = f->config->trace->stream_count;
+	uint64_t blocks = f->reading.ids.most;
+
+	return 2 + (size_t)(MOST_BYTES /
+			    (BYTES_OF_BRANCH + blocks * BYTES_OF_BLOCK +
+			     streams * BYTES_OF_STREAM));
+}
 
 /* Those of the smallest devices are given up. */
 static void thin(struct list *list, size_t most)
@@ -956,10 +969,7 @@ enum gp_status branches_play(const struct branches_config *config,
 
 	*branches = (struct branches){ 0 };
 	reading_init(&f.reading, &config->trace->devices[config->device]);
-	f.most = (size_t)(MOST_BYTES /
-			  (BYTES_OF_BRANCH +
-			   (uint64_t)f.reading.ids.most * BYTES_OF_BLOCK)) +
-		 2;
+	f.most = most_branches(&f);
 	status = begin(&f, diag);
 	if (status == GP_OK)
 		play_all(&f);

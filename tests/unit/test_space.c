@@ -162,6 +162,14 @@ static void plain_give(struct plain *plain, int at, int count)
 			plain->range[i] = 0;
 }
 
+static struct gp_device *replaced(struct gp_device *device)
+{
+	struct gp_device *copy = gp_sim_copy(device);
+
+	gp_device_destroy(device);
+	return copy;
+}
+
 /* A range is of the memory that asked for it, and the system's again when that
  * and all that came to it is freed. */
 START_TEST(takes_ranges_of_the_system_and_gives_them_back)
@@ -175,6 +183,9 @@ START_TEST(takes_ranges_of_the_system_and_gives_them_back)
 	for (int i = 0; i < 20000; i++) {
 		size_t k = next_random(&seed) % (i % 1000 < 500 ? 6 : ROOM);
 
+		/* A copy goes on as the device would. */
+		if (i % 5000 == 4000)
+			device = replaced(device);
 		if (count[k]) {
 			device->ops->free(device, addr[k],
 					  (uint64_t)count[k] * GP_DEVICE_GRAIN);
