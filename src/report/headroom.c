@@ -37,9 +37,13 @@ static const char *bound_text(const struct gp_headroom_bound *bound,
 
 /* ---- the answer ---- */
 
+/* Of a recording that had more reserved than its requests come to, only those
+ * are known. */
 static void print_answer(const struct gp_page *page,
-			 const struct gp_headroom *h)
+			 const struct gp_headroom *h,
+			 const struct gp_verdict *verdict)
 {
+	const char *who = verdict->recorded ? "what the trace holds" : "it";
 	const struct gp_headroom_bound *oom = &h->bounds[GP_NO_OOM];
 	const struct gp_headroom_bound *retry = &h->bounds[GP_NO_RETRY];
 	char a[MIB_TEXT], b[MIB_TEXT], x[GP_BYTES_TEXT], y[GP_BYTES_TEXT];
@@ -51,12 +55,12 @@ static void print_answer(const struct gp_page *page,
 		return;
 	}
 	gp_page_line(page, GP_TONE_TITLE, 2,
-		     "Without an out-of-memory error it needs %s (%s).",
+		     "Without an out-of-memory error %s needs %s (%s).", who,
 		     mib_text(oom->capacity, a),
 		     gp_bytes_text(oom->capacity, x));
 	if (retry->is_there)
 		gp_page_line(page, GP_TONE_TITLE, 2,
-			     "Without a retry it needs %s (%s).",
+			     "Without a retry %s needs %s (%s).", who,
 			     mib_text(retry->capacity, b),
 			     gp_bytes_text(retry->capacity, y));
 }
@@ -77,7 +81,7 @@ static void print_verdict(const struct gp_page *page,
 		if (v->conf)
 			verdict_print_line(page, "    ", v);
 	}
-	if ((is_on_one || v->ends == GP_ENDS_FAILURE) &&
+	if ((is_on_one || v->ends == GP_ENDS_FAILURE || v->recorded) &&
 	    *verdict_limits(v).text)
 		gp_page_line(page, GP_TONE_PLAIN, 2, "%s",
 			     verdict_limits(v).text);
@@ -384,7 +388,7 @@ static void print_device(const struct gp_page *page,
 		gp_page_line(page, GP_TONE_TITLE, 0, "Device %u",
 			     report->trace->devices[device].device);
 	if (report->run_count == 1) {
-		print_answer(page, first);
+		print_answer(page, first, verdict);
 		print_verdict(page, verdict);
 	} else {
 		print_best(page, report, device);

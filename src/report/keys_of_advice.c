@@ -289,6 +289,9 @@ const struct gp_key keys_of_advice[] = {
 	       "What others have of the device besides, where that is most."),
 	KEY_IN(gp_verdict, start, "start", BYTES, 0,
 	       "Reserved when the trace begins."),
+	KEY_IN(gp_verdict, recorded, "recorded", BYTES, NULLABLE | ZERO | MAYBE,
+	       "Reserved when it was recorded, where the trace holds clearly "
+	       "less: need is then no more, and nothing is known of others."),
 	KEY_IN(gp_verdict, need, "need", BYTES, NULLABLE | ENDLESS | ZERO,
 	       "The smallest capacity that serves everything: with what is "
 	       "advised, else with what lacks least."),

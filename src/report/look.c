@@ -85,14 +85,16 @@ static void print_candidate(const struct look *l)
 			     candidate->about);
 }
 
-/* Warns that the recording had more reserved than the replay shows. */
+/* Warns that the recording had more reserved than the replay shows, but too
+ * little for the verdict to differ. */
 static void print_recording(const struct look *l)
 {
 	const struct gp_replay_result *recorded = l->report->recorded;
 	char words[GP_RECORDED_TEXT];
 
-	if (!recorded || !gp_recorded_more(&recorded->recorded,
-					   recorded->at_peak.reserved, words))
+	if (!recorded || l->verdict->recorded ||
+	    !gp_recorded_more(&recorded->recorded, recorded->at_peak.reserved,
+			      words))
 		return;
 	/* Keep only the first sentence. */
 	if (strstr(words, ". "))

@@ -289,7 +289,8 @@ static bool has_estimates(const struct scene *s)
 static void print_window(const struct scene *s)
 {
 	for (size_t i = 0; i < s->sweep->verdict_count; i++) {
-		if (s->sweep->verdicts[i].begins != GP_BEGINS_WINDOW)
+		if (s->sweep->verdicts[i].begins != GP_BEGINS_WINDOW ||
+		    s->sweep->verdicts[i].recorded)
 			continue;
 		gp_page_line(&s->page, GP_TONE_PLAIN, 2, "%s",
 			     has_estimates(s)

@@ -44,6 +44,11 @@ static void say_keep(struct gp_words *words, const struct gp_verdict *v)
 	if (v->capacity != GP_UNLIMITED)
 		gp_say(words, "Keep the settings: it fits, with %s to spare.",
 		       gp_bytes_text(v->spare, bytes));
+	else if (v->recorded)
+		gp_say(words,
+		       "Keep the settings: it ran with %s reserved, and what "
+		       "others need is not in the trace.",
+		       gp_bytes_text(v->recorded, bytes));
 	else
 		gp_say(words, "%s: it needs %s, and no setting tried %s less.",
 		       v->ends == GP_ENDS_FAILURE ? "It ran out of memory on a "
@@ -154,7 +159,16 @@ static void say_undecided(struct gp_words *words, const struct gp_verdict *v)
 		return;
 	}
 	gp_say(words, "Undecided: ");
-	if (v->start > v->capacity)
+	if (v->recorded > v->capacity)
+		gp_say(words,
+		       "%s were reserved when it was recorded, more than the "
+		       "%s "
+		       "asked about, and not all that led to it is in the "
+		       "trace; "
+		       "record from the start of the program to decide it.",
+		       gp_bytes_text(v->recorded, start),
+		       gp_bytes_text(v->capacity, capacity));
+	else if (v->start > v->capacity)
 		gp_say(words,
 		       "the trace begins with %s reserved, more than the %s "
 		       "asked "
@@ -256,6 +270,30 @@ static void say_end(struct gp_words *words, const struct gp_verdict *v)
 		       "the trace, and may need more. ");
 }
 
+/* What is known only of a part of the program. */
+static void say_part(struct gp_words *words, const struct gp_verdict *v)
+{
+	char bytes[GP_BYTES_TEXT];
+
+	if (v->kind == GP_VERDICT_UNDECIDED)
+		return;
+	if (v->recorded)
+		gp_say(words,
+		       "At least %s was reserved when it was recorded, and not "
+		       "all that led to it is in the trace: to compare "
+		       "settings, "
+		       "record from the start of the program. ",
+		       gp_bytes_text(v->recorded, bytes));
+	else if (v->begins == GP_BEGINS_WINDOW)
+		gp_say(words,
+		       "The trace is a window that begins with %s reserved, "
+		       "cached under the recorded settings%s. ",
+		       gp_bytes_text(v->start, bytes),
+		       v->conf || v->kind != GP_VERDICT_FITS
+			       ? ": what is said of others is an estimate"
+			       : "");
+}
+
 struct gp_words verdict_limits(const struct gp_verdict *v)
 {
 	struct gp_words words = { "" };
@@ -263,14 +301,7 @@ struct gp_words verdict_limits(const struct gp_verdict *v)
 	uint64_t need;
 
 	say_search(&words, v);
-	if (v->begins == GP_BEGINS_WINDOW && v->kind != GP_VERDICT_UNDECIDED)
-		gp_say(&words,
-		       "The trace is a window that begins with %s reserved, "
-		       "cached under the recorded settings%s. ",
-		       gp_bytes_text(v->start, a),
-		       v->conf || v->kind != GP_VERDICT_FITS
-			       ? ": what is said of others is an estimate"
-			       : "");
+	say_part(&words, v);
 	if (v->high && v->high != v->low)
 		gp_say(&words, "Need between %s and %s. ",
 		       gp_bytes_text(v->low, a), gp_bytes_text(v->high, b));

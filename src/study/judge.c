@@ -272,8 +272,7 @@ static bool has_window(const struct session *s)
 	const struct gp_study *study = s->study;
 
 	for (size_t i = 0; i < study->case_count; i++)
-		if (s->is_in[i] &&
-		    study->verdicts[i].begins == GP_BEGINS_WINDOW)
+		if (s->is_in[i] && trial_is_of_part(&study->verdicts[i]))
 			return true;
 	return false;
 }
@@ -343,6 +342,30 @@ static void note_facts(const struct gp_study_config *config,
 		v->kind = GP_VERDICT_UNDECIDED;
 	else if (v->live + v->others > c->capacity)
 		v->kind = GP_VERDICT_TOO_SMALL;
+}
+
+/* A profile counts what was reserved before it, and has no request for it.
+ * What is live tells of a device that is too small all the same. */
+static void note_recorded(struct session *s, size_t index)
+{
+	const struct gp_case *c = &s->config->cases[index];
+	const struct gp_recorded recorded =
+		gp_trace_recorded(c->trace, c->device);
+	struct gp_verdict *v = &s->study->verdicts[index];
+	uint64_t peak;
+
+	if (!recorded.has_reserved || v->kind == GP_VERDICT_UNDECIDED)
+		return;
+	peak = trial_peak(s, index);
+	if (!peak || !gp_study_is_less(peak, recorded.reserved))
+		return;
+	v->recorded = recorded.reserved;
+	if (recorded.has_first && recorded.first_reserved > v->start) {
+		v->begins = GP_BEGINS_WINDOW;
+		v->start = recorded.first_reserved;
+	}
+	if (v->kind != GP_VERDICT_TOO_SMALL && v->recorded > v->capacity)
+		v->kind = GP_VERDICT_UNDECIDED;
 }
 
 static void notify(const struct session *s, const char *what)
@@ -542,7 +565,7 @@ static void search_case(struct session *s, size_t index, struct search *search)
 		search_together(s, search);
 	if (is_surely_served(s)) {
 		/* The group chooses. */
-	} else if (v->begins == GP_BEGINS_WINDOW) {
+	} else if (trial_is_of_part(v)) {
 		judge_window(s, index);
 	} else {
 		v->kind = GP_VERDICT_NO_SETTING;
@@ -639,6 +662,10 @@ static void judge_too_small(struct session *s)
  * is always enough. */
 static void note_bounds(const struct gp_trial_case *best, struct gp_verdict *v)
 {
+	if (v->recorded) {
+		v->low = v->live;
+		v->need = v->high = v->recorded;
+	}
 	if (!best->high)
 		return;
 	v->need = best->estimated;
@@ -676,11 +703,14 @@ static enum gp_verdict_cause cause_of(const struct gp_trial_case *as_it_is,
 						    : GP_BY_SETTINGS;
 }
 
-/* GP_UNLIMITED: it fails however large the device. */
+/* GP_UNLIMITED: it fails however large the device.  At least, where no more is
+ * known. */
 static uint64_t missing(const struct gp_verdict *v)
 {
 	if (v->need == GP_UNLIMITED)
 		return GP_UNLIMITED;
+	if (v->recorded)
+		return v->low > v->capacity ? v->low - v->capacity : 0;
 	return v->need > v->capacity ? v->need - v->capacity : 0;
 }
 
@@ -696,6 +726,8 @@ static void fill_verdict(struct session *s, size_t index)
 	v->cause = cause_of(&study->trials[0].cases[index], v);
 	take_only(s, index);
 	trial_measure(s, &study->trials[0]);
+	if (v->recorded)
+		study->trials[0].cases[index].need = v->recorded;
 	trial_estimate(s, best);
 	v->need = v->is_failure ? 0 : best->cases[index].need;
 	note_bounds(&best->cases[index], v);
@@ -785,6 +817,8 @@ static void study_cases(struct session *s)
 		note_facts(config, &config->cases[i], &study->verdicts[i]);
 	trial_add(s, gp_mem_copy_text(config->conf, strlen(config->conf)),
 		  NULL);
+	for (size_t i = 0; i < config->case_count; i++)
+		note_recorded(s, i);
 	if (take_kind(s, GP_VERDICT_UNDECIDED) < config->case_count) {
 		try_table(s);
 		judge_too_small(s);
@@ -860,7 +894,8 @@ static int gravity(const struct gp_verdict *v)
 		[GP_VERDICT_UNDECIDED] = 2, [GP_VERDICT_SETTING] = 3,
 		[GP_VERDICT_FITS] = 4,
 	};
-	bool is_still = gp_verdict_is_open(v) && v->start <= v->capacity;
+	bool is_still = gp_verdict_is_open(v) && v->start <= v->capacity &&
+			v->recorded <= v->capacity;
 
 	return is_still ? 5 : order[v->kind];
 }

@@ -191,6 +191,16 @@ void trial_play(struct session *s, struct gp_trial *trial)
 	}
 }
 
+uint64_t trial_peak(struct session *s, size_t index)
+{
+	const struct gp_trial *as_it_is = s->study->trials;
+	const struct run_outcome *outcome = NULL;
+
+	if (trial_is_possible(as_it_is))
+		outcome = play(s, as_it_is, index, GP_UNLIMITED, GP_OOM_GO_ON);
+	return outcome ? outcome->reserved : 0;
+}
+
 /* ---- of the group ---- */
 
 bool trial_is_served(const struct session *s, const struct gp_trial *trial)
@@ -379,7 +389,7 @@ static void estimate(struct session *s, struct gp_trial *trial, size_t index)
 
 static bool is_window(const struct session *s, size_t index)
 {
-	return s->study->verdicts[index].begins == GP_BEGINS_WINDOW;
+	return trial_is_of_part(&s->study->verdicts[index]);
 }
 
 void trial_estimate(struct session *s, struct gp_trial *trial)

@@ -58,6 +58,16 @@ uint64_t trial_high(struct session *s, struct gp_trial *trial);
  */
 bool trial_is_sure(struct session *s, struct gp_trial *trial);
 
+/* What as it is reserves of that case on a device without an end; 0: not known.
+ */
+uint64_t trial_peak(struct session *s, size_t index);
+
+/* Of what was there before it a trace does not tell all. */
+static inline bool trial_is_of_part(const struct gp_verdict *verdict)
+{
+	return verdict->begins == GP_BEGINS_WINDOW || verdict->recorded;
+}
+
 /* That release takes it. */
 static inline bool trial_is_possible(const struct gp_trial *trial)
 {

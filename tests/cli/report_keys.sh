@@ -261,6 +261,8 @@ write view_block-first view block "$out_of_memory" --at end --block 1
 write view_block-window view block window.json --at 0 --byte 0
 write info-profile info "$traces/imports/profile.json"
 write replay-profile replay "$traces/imports/profile.json"
+sed "s/127926272/1279262720/" "$traces/imports/profile.json" > counts-more.json
+write suggest-profile suggest counts-more.json
 write look-window look "$window"
 "$build/gpupool" replay "$story" --timeline out/timelines-story.json -q \
 	> /dev/null
