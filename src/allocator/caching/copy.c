@@ -311,8 +311,8 @@ static void copy_queue(const struct copying *copying,
 	*to = *from;
 	to->head = 0;
 	to->room = from->count;
-	to->events = copy_items(from->events + from->head, from->count,
-				sizeof(*to->events));
+	to->events = copy_items(from->count ? from->events + from->head : NULL,
+				from->count, sizeof(*to->events));
 	for (size_t i = 0; i < to->count; i++)
 		to->events[i].block = block_in(copying, to->events[i].block);
 }
