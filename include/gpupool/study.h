@@ -247,9 +247,6 @@ uint64_t gp_study_live(const struct gp_trace *trace, uint32_t device,
 uint64_t gp_study_live_beside(const struct gp_trace *trace, uint32_t device,
 			      uint64_t *most);
 
-/* The most bytes of the device that others hold at any moment. */
-uint64_t gp_study_others(const struct gp_trace *trace, uint32_t device);
-
 /* The first event after which that peak is reached; 0 also stands for the
  * beginning of the trace. */
 uint64_t gp_study_fullest(const struct gp_trace *trace, uint32_t device);

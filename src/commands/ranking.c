@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "commands/output.h"
+#include "commands/trace_file.h"
 #include "gpupool/status.h"
 
 struct gp_paths {
@@ -171,17 +172,13 @@ static bool is_unwritten(const char *path)
 	static const char *const ends[] = { ".json", ".jsonl", ".pickle",
 					    ".pkl",  ".gpt",   ".gz",
 					    ".zst" };
-	size_t length = strlen(path);
 	struct stat status;
 
 	if (stat(path, &status) || status.st_size)
 		return false;
-	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
-		size_t n = strlen(ends[i]);
-
-		if (length > n && !strcmp(path + length - n, ends[i]))
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+		if (gp_path_ends(path, strlen(path), ends[i]))
 			return true;
-	}
 	return false;
 }
 

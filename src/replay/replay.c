@@ -314,14 +314,6 @@ static bool pause(struct replay *r, const struct gp_event *event)
 	return !r->may_end_early || !is_over(r);
 }
 
-/* An alloc, and behind it the free of its block.  One branch: they come as they
- * like. */
-static inline bool is_both(const struct gp_event *event)
-{
-	return (event->kind == GP_ALLOC) & (event[1].kind == GP_FREE) &
-	       (event[1].id == event->id) & !(event->flags & GP_RESTORED);
-}
-
 static inline bool do_both(struct replay *r, const struct gp_event *event)
 {
 	uint64_t bytes = r->allocator->ops->alloc_and_free(
@@ -354,7 +346,8 @@ static void run(struct replay *r, size_t stop)
 	for (r->event = 0; r->event < stop; r->event++) {
 		const struct gp_event *event = &events[r->event];
 
-		if (r->event < both && is_both(event) && do_both(r, event)) {
+		if (r->event < both && request_is_both(event) &&
+		    do_both(r, event)) {
 			requests++;
 			r->event++;
 			event++;

@@ -8,6 +8,14 @@
 #include "gpupool/device.h"
 #include "gpupool/trace.h"
 
+/* An alloc, and behind it the free of its block.  One branch: they come as they
+ * like. */
+static inline bool request_is_both(const struct gp_event *event)
+{
+	return (event->kind == GP_ALLOC) & (event[1].kind == GP_FREE) &
+	       (event[1].id == event->id) & !(event->flags & GP_RESTORED);
+}
+
 /* A simulated one that places memory as the recording's did. */
 struct gp_device *request_device(const struct gp_device_trace *trace,
 				 uint64_t capacity);

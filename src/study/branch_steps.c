@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "replay/requests.h"
 
 static void take_id(struct ids *ids, uint32_t id)
 {
@@ -95,17 +96,12 @@ void reading_release(struct reading *r)
 	free(r->steps);
 }
 
-static bool is_both(const struct gp_event *e)
-{
-	return e->kind == GP_ALLOC && e[1].kind == GP_FREE && e[1].id == e->id;
-}
-
 /* Returns how many events it is. */
 static size_t read_step(struct reading *r, const struct gp_event *e,
 			bool is_last)
 {
 	struct step *step = &r->steps[r->count++];
-	bool both = !is_last && is_both(e);
+	bool both = !is_last && request_is_both(e);
 
 	*step = (struct step){
 		.size = e->size,

@@ -316,6 +316,14 @@ static void add_member(struct branch *b, const struct member *member,
 	b->members[b->member_count++].to = to;
 }
 
+/* Of members, and of what was told: both begin with that capacity. */
+static int by_from(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
 static uint64_t top_of(const struct branch *b)
 {
 	return b->members[b->member_count - 1].to;
@@ -626,13 +634,6 @@ static void close_facts(struct family *f, struct branch *b)
 	b->synchronizes_before = stats->num_sync_all_streams;
 }
 
-static int by_capacity(const void *a, const void *b)
-{
-	const struct member *x = a, *y = b;
-
-	return x->from < y->from ? -1 : x->from > y->from;
-}
-
 static void join(struct family *f, struct branch *into, struct branch *b)
 {
 	close_facts(f, into);
@@ -641,7 +642,7 @@ static void join(struct family *f, struct branch *into, struct branch *b)
 		add_member(into, &b->members[i], b->members[i].from,
 			   b->members[i].to);
 	qsort(into->members, into->member_count, sizeof(*into->members),
-	      by_capacity);
+	      by_from);
 	gp_sim_resize(into->sim, top_of(into) - GRAIN);
 	into->has_two_ranges |= b->has_two_ranges;
 	into->gave_range |= b->gave_range;
@@ -763,8 +764,7 @@ static void play_all(struct family *f)
 {
 	const struct branches_config *config = f->config;
 	size_t events = f->reading.trace->event_count;
-	size_t round =
-		events / ROUNDS > LEAST_EVENTS ? events / ROUNDS : LEAST_EVENTS;
+	size_t round = gp_larger(events / ROUNDS, LEAST_EVENTS);
 
 	while (f->reading.at < events && f->list.count &&
 	       f->told->played <= config->most_events) {
@@ -778,13 +778,6 @@ static void play_all(struct family *f)
 	}
 	for (size_t i = 0; i < f->list.count && f->reading.at == events; i++)
 		tell(f->told, f->list.items[i], false, 0);
-}
-
-static int by_from(const void *a, const void *b)
-{
-	const struct branch_told *x = a, *y = b;
-
-	return x->from < y->from ? -1 : x->from > y->from;
 }
 
 enum gp_status branches_play(const struct branches_config *config,

@@ -115,17 +115,6 @@ uint64_t gp_study_live_beside(const struct gp_trace *trace, uint32_t device,
 	return live.most_beside;
 }
 
-uint64_t gp_study_others(const struct gp_trace *trace, uint32_t device)
-{
-	const struct gp_device_trace *t = &trace->devices[device];
-	uint64_t most = 0;
-
-	for (size_t i = 0; i < t->event_count; i++)
-		if (t->events[i].kind == GP_OTHER_MEMORY)
-			most = gp_larger(most, t->events[i].size);
-	return most;
-}
-
 uint64_t gp_study_fullest(const struct gp_trace *trace, uint32_t device)
 {
 	return follow(trace, device,

@@ -471,22 +471,15 @@ static void search_nearest(struct session *s, struct search *search)
 	v->is_complete = search->is_complete && none_serves;
 }
 
-static bool is_served_by_any(const struct session *s)
+static bool is_served_by_any(struct session *s, bool for_sure)
 {
-	for (size_t i = 0; i < s->study->count; i++)
-		if (takes_part(&s->study->trials[i], ALLOWED) &&
-		    trial_is_served(s, &s->study->trials[i]))
-			return true;
-	return false;
-}
+	for (size_t i = 0; i < s->study->count; i++) {
+		struct gp_trial *trial = &s->study->trials[i];
 
-static bool is_surely_served(struct session *s)
-{
-	for (size_t i = 0; i < s->study->count; i++)
-		if (takes_part(&s->study->trials[i], ALLOWED) &&
-		    trial_is_served(s, &s->study->trials[i]) &&
-		    trial_is_sure(s, &s->study->trials[i]))
+		if (takes_part(trial, ALLOWED) && trial_is_served(s, trial) &&
+		    (!for_sure || trial_is_sure(s, trial)))
 			return true;
+	}
 	return false;
 }
 
@@ -540,7 +533,7 @@ static void try_without_limits(struct session *s)
 	size_t next = 0;
 	char *conf;
 
-	while (!is_served_by_any(s) &&
+	while (!is_served_by_any(s, false) &&
 	       (lifted = gp_candidate_lifted(s->config->conf, &next, &conf))) {
 		trial = trial_add(s, conf, lifted);
 		if (trial)
@@ -557,13 +550,13 @@ static void search_case(struct session *s, size_t index, struct search *search)
 	take_only(s, index);
 	try_without_limits(s);
 	search->index = index;
-	if (!is_served_by_any(s)) {
+	if (!is_served_by_any(s, false)) {
 		notify(s, "searching all values");
 		search_serving(s, 0, search);
 	}
-	if (!is_served_by_any(s) && v->begins == GP_BEGINS_WHOLE)
+	if (!is_served_by_any(s, false) && v->begins == GP_BEGINS_WHOLE)
 		search_together(s, search);
-	if (is_surely_served(s)) {
+	if (is_served_by_any(s, true)) {
 		/* The group chooses. */
 	} else if (trial_is_of_part(v)) {
 		judge_window(s, index);

@@ -380,7 +380,8 @@ static void estimate(struct session *s, struct gp_trial *trial, size_t index)
 	s->status = gp_estimate(&run, s->config->conf, s->config->release,
 				&estimate, s->diag);
 	if (s->status == GP_OK && estimate.is_there) {
-		uint64_t others = gp_study_others(run.trace, run.device);
+		uint64_t others =
+			gp_trace_others(&run.trace->devices[run.device]);
 
 		one->high = gp_sum(estimate.high, others);
 		one->estimated = gp_sum(estimate.reserved, others);
