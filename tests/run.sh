@@ -58,9 +58,14 @@ count_script() {
 	s=$(lines_of "$1" skip)
 }
 
-# Only one part speaks at a time.
+# Only one part speaks at a time.  On a full disk nobody can take the turn: after
+# ten seconds it is spoken without.
 speak() {
-	until mkdir "$work/speaking" 2> /dev/null; do sleep 0.05; done
+	tries=0
+	until mkdir "$work/speaking" 2> /dev/null || [ $tries -ge 200 ]; do
+		tries=$((tries + 1))
+		sleep 0.05
+	done
 	if [ "$f" -gt 0 ]; then
 		sed "/^ok /d; s/^/    /" "$log"
 	elif [ "$s" -gt 0 ]; then
@@ -68,7 +73,7 @@ speak() {
 	fi
 	echo "$name: $p passed, $f failed, $s skipped"
 	echo "$p $f $s" >> "$work/counts"
-	rmdir "$work/speaking"
+	rmdir "$work/speaking" 2> /dev/null
 }
 
 run() {
