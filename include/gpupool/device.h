@@ -105,6 +105,15 @@ struct gp_device_ops {
 			uint64_t *addr);
 	void (*managed_free)(struct gp_device *device, uint64_t addr,
 			     uint64_t size);
+	/* To be called before anything is adopted or allocated: memory is
+	 * placed as by the driver that gave a recorded segment this address;
+	 * is_window: the segment will be adopted. NULL: the device chooses its
+	 * addresses. */
+	void (*place_as)(struct gp_device *device, uint64_t addr,
+			 bool is_window);
+	/* The next allocation of that size gets that address, if it is free.
+	 * NULL where place_as is. */
+	void (*prefer)(struct gp_device *device, uint64_t addr, uint64_t size);
 	/* The operations below are for real devices only, and NULL
 	 * otherwise. */
 	/* The time taken by each kind of call: returns how many kinds there
@@ -252,8 +261,6 @@ void gp_sim_resize(struct gp_device *device, uint64_t capacity);
  * which of several equal free blocks an allocator takes. To be called before
  * the first allocation. */
 void gp_sim_place_downward(struct gp_device *device);
-/* Whether the first allocation of such a device would be at this address. */
-bool gp_sim_was_downward(uint64_t addr, uint64_t size);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

@@ -5,7 +5,9 @@
  * Verification (GP_VERIFY): the settings, release and memory are the recorded
  * ones, the device answers with the recorded segments, and the address of every
  * alloc is compared. What-if (GP_WHAT_IF): the settings, release or capacity
- * are the caller's, the device is simulated, and recorded outcomes are ignored.
+ * are the caller's, the device is simulated, and recorded outcomes are ignored,
+ * except for the addresses of segments: memory is placed where the recording's
+ * driver placed it.
  */
 #ifndef GPUPOOL_REPLAY_H
 #define GPUPOOL_REPLAY_H

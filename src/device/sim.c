@@ -20,6 +20,10 @@ struct sim {
 	struct space memory, reservations;
 	struct chunk *chunks; /* in order of address; NULL: placed upward */
 	struct space system;  /* chunks in use, from the highest address down */
+	/* Where memory is placed as a recording's device did. */
+	bool is_recorded;
+	struct space recorded;		    /* at the recording's addresses */
+	uint64_t preferred, preferred_size; /* for the next allocation */
 	struct {
 		uint64_t threshold, reserved, used;
 	} pool;
@@ -103,11 +107,45 @@ void gp_sim_place_downward(struct gp_device *device)
 	sim->chunks = gp_mem_alloc(CHUNKS, sizeof(*sim->chunks));
 }
 
-bool gp_sim_was_downward(uint64_t addr, uint64_t size)
+/*
+ * Where a driver places memory depends on everything else it holds: modules,
+ * workspaces, what was freed before. A recording shows only the addresses it
+ * returned, so wherever the recording has an address, that one is used. For the
+ * rest the platform decides: on Linux new ranges come from the system, from
+ * 0x7fff... downward; on Windows and WSL from CUDA's own range, which begins at
+ * 0x502000000, 0x703a00000 or 0xb02600000 in recordings, upward.
+ */
+#define LEAST_OF_SYSTEM (UINT64_C(1) << 46)
+#define AROUND		(UINT64_C(1) << 42)
+
+/* What the recording has no address for is placed in the simulated device's own
+ * range: below the recorded addresses on Linux, and above them elsewhere. */
+static void sim_place_as(struct gp_device *device, uint64_t addr,
+			 bool is_window)
 {
-	return addr >= GP_SIM_BASE &&
-	       (addr - GP_SIM_BASE) % ORDINAL_RANGE ==
-		       ORDINAL_RANGE - CHUNK - gp_round_up(size, CHUNK);
+	struct sim *sim = sim_of(device);
+	uint64_t at = addr - sim->memory.base;
+	bool is_own = at < ORDINAL_RANGE; /* a simulated device recorded it */
+	bool is_downward =
+		is_own ? at >= ORDINAL_RANGE / 2 : addr >= LEAST_OF_SYSTEM;
+
+	sim->is_recorded = !is_own || (is_downward && is_window);
+	if (sim->is_recorded && addr > AROUND)
+		sim->recorded.base = (addr - AROUND) / CHUNK * CHUNK;
+	if (!is_downward)
+		return;
+	if (sim->is_recorded)
+		sim->memory.base = gp_smaller(
+			sim->memory.base, sim->recorded.base - ORDINAL_RANGE);
+	gp_sim_place_downward(device);
+}
+
+static void sim_prefer(struct gp_device *device, uint64_t addr, uint64_t size)
+{
+	struct sim *sim = sim_of(device);
+
+	sim->preferred = addr;
+	sim->preferred_size = size;
 }
 
 /* The first chunk of the range that contains the address; NULL: none does. */
@@ -156,12 +194,24 @@ static void drop_range(struct sim *sim, struct chunk *range)
 		   ORDINAL_RANGE - (start - sim->memory.base) - length, length);
 }
 
+static bool take_preferred(struct sim *sim, uint64_t size)
+{
+	if (!sim->is_recorded || sim->preferred_size != size ||
+	    !space_is_free(&sim->recorded, sim->preferred, size))
+		return false;
+	space_adopt(&sim->recorded, sim->preferred, size);
+	return true;
+}
+
 static uint64_t place(struct sim *sim, uint64_t size)
 {
 	uint64_t end = sim->memory.base + ORDINAL_RANGE;
-	uint64_t addr = space_take(&sim->memory, size);
+	uint64_t addr;
 	struct chunk *range;
 
+	if (take_preferred(sim, size))
+		return sim->preferred;
+	addr = space_take(&sim->memory, size);
 	if (sim->chunks && addr >= end) {
 		space_give(&sim->memory, addr, size);
 		add_range(sim, size);
@@ -179,6 +229,7 @@ static void unplace(struct sim *sim, uint64_t addr, uint64_t size)
 
 	if (!range) {
 		space_give(&sim->memory, addr, size);
+		space_give(&sim->recorded, addr, size);
 		return;
 	}
 	space_give_within(&sim->memory, addr, size, start_of(sim, range),
@@ -377,7 +428,8 @@ static void sim_unmap(struct gp_device *device, uint64_t addr, uint64_t size,
 /* Recorded addresses may lie in the range of either space. */
 static void take_range(struct sim *sim, uint64_t addr, uint64_t size)
 {
-	space_adopt(&sim->memory, addr, size);
+	space_adopt(sim->is_recorded ? &sim->recorded : &sim->memory, addr,
+		    size);
 	space_adopt(&sim->reservations, addr, size);
 }
 
@@ -418,6 +470,7 @@ static void sim_destroy(struct gp_device *device)
 	space_release(&sim->memory);
 	space_release(&sim->reservations);
 	space_release(&sim->system);
+	space_release(&sim->recorded);
 	free(sim->chunks);
 	free(sim);
 }
@@ -438,6 +491,8 @@ static const struct gp_device_ops sim_ops = {
 	.pool = &sim_pool_ops,
 	.managed = sim_managed,
 	.managed_free = sim_managed_free,
+	.place_as = sim_place_as,
+	.prefer = sim_prefer,
 };
 
 struct gp_device *gp_sim_create(uint32_t ordinal, uint64_t capacity)
@@ -472,6 +527,7 @@ struct gp_device *gp_sim_copy(const struct gp_device *device)
 	sim->memory = space_copy(&from->memory);
 	sim->reservations = space_copy(&from->reservations);
 	sim->system = space_copy(&from->system);
+	sim->recorded = space_copy(&from->recorded);
 	if (!from->chunks)
 		return &sim->device;
 	sim->chunks = gp_mem_alloc(CHUNKS, sizeof(*sim->chunks));

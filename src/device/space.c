@@ -282,16 +282,40 @@ void space_give_within(struct space *space, uint64_t addr, uint64_t size,
  * space. */
 #define SPACE_UNITS (UINT64_C(1) << 22)
 
+static bool is_within(const struct space *space, uint64_t addr, uint64_t units)
+{
+	return addr >= space->base &&
+	       (addr - space->base) / GP_DEVICE_GRAIN < SPACE_UNITS &&
+	       units <= SPACE_UNITS;
+}
+
 void space_adopt(struct space *space, uint64_t addr, uint64_t size)
 {
 	uint64_t at, units = units_of(size);
 
-	if (addr < space->base)
+	if (!is_within(space, addr, units))
 		return;
 	at = (addr - space->base) / GP_DEVICE_GRAIN;
-	if (at >= SPACE_UNITS || units > SPACE_UNITS)
-		return;
 	set_taken(space, at, at + units);
+}
+
+/* Below the end a range is free if one gap contains it. */
+bool space_is_free(const struct space *space, uint64_t addr, uint64_t size)
+{
+	uint64_t at = (addr - space->base) / GP_DEVICE_GRAIN, end = 0;
+	uint64_t units = units_of(size);
+	uint32_t node = space->root;
+
+	if (!is_within(space, addr, units))
+		return false;
+	while (node != NONE && at < space->end) {
+		const struct gap *gap = &space->gaps[node];
+
+		if (gap->start <= at)
+			end = gap->end;
+		node = gap->start <= at ? gap->right : gap->left;
+	}
+	return at >= space->end || at + units <= end;
 }
 
 struct space space_copy(const struct space *space)

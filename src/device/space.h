@@ -5,6 +5,7 @@
 #ifndef DEVICE_SPACE_H
 #define DEVICE_SPACE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +25,8 @@ void space_give(struct space *space, uint64_t addr, uint64_t size);
 /* Frees part of a range; it is not merged with free space beyond the range. */
 void space_give_within(struct space *space, uint64_t addr, uint64_t size,
 		       uint64_t range, uint64_t length);
+/* False if some of it is allocated, or outside this space. */
+bool space_is_free(const struct space *space, uint64_t addr, uint64_t size);
 /* Marks an address range as allocated; whatever of it is outside this space is
  * ignored. */
 void space_adopt(struct space *space, uint64_t addr, uint64_t size);

@@ -80,8 +80,9 @@ static enum gp_status start(struct replay *r, struct gp_diag *diag)
 			r->config->make_device(r->config->make_device_arg,
 					       t->device, r->config->capacity);
 	} else {
-		r->device = request_device(t, r->config->capacity);
+		r->device = gp_sim_create(t->device, r->config->capacity);
 	}
+	request_places(r->device, t);
 	config.device = r->device;
 	status = r->config->engine->create(&config, &r->allocator, diag);
 	if (status != GP_OK) {
@@ -239,6 +240,8 @@ static void do_other(struct replay *r, const struct gp_event *event)
 		aim_at_returns(r);
 	if (event->kind == GP_OTHER_MEMORY)
 		set_other(r, event->size);
+	else if (event->kind == GP_SEGMENT_ALLOC)
+		request_prefers(r->device, event);
 	else
 		answer = request_other(r->allocator, r->trace, event);
 	if (answer == GP_REFUSED_BY_RULE)

@@ -2,30 +2,42 @@
 /* Requests of a trace, as an engine is asked for them. */
 #include "replay/requests.h"
 
-/* Where the recording's first segment lies tells it: the first request of a
- * recording from its beginning made one. */
-static bool was_downward(const struct gp_device_trace *t)
+#include "base/larger.h"
+
+/* Of the segments that cudaMalloc made before the recording begins; 0: there
+ * are none. */
+static uint64_t lowest_segment(const struct gp_state *start)
+{
+	uint64_t lowest = UINT64_MAX;
+
+	for (size_t i = 0; i < start->segment_count; i++)
+		if (!start->segments[i].is_expandable)
+			lowest = gp_smaller(lowest, start->segments[i].addr);
+	return lowest < UINT64_MAX ? lowest : 0;
+}
+
+/* Of a recording from its beginning, whose first request made a segment; 0: it
+ * did not, or outcomes were not recorded. */
+static uint64_t first_segment(const struct gp_device_trace *trace)
 {
 	size_t allocs = 0;
 
-	for (size_t i = 0; i < t->event_count && allocs < 2; i++) {
-		const struct gp_event *e = &t->events[i];
-
-		if (e->kind == GP_SEGMENT_ALLOC)
-			return gp_sim_was_downward(e->addr, e->size);
-		allocs += e->kind == GP_ALLOC;
+	for (size_t i = 0; i < trace->event_count && allocs < 2; i++) {
+		if (trace->events[i].kind == GP_SEGMENT_ALLOC)
+			return trace->events[i].addr;
+		allocs += trace->events[i].kind == GP_ALLOC;
 	}
-	return false;
+	return 0;
 }
 
-struct gp_device *request_device(const struct gp_device_trace *trace,
-				 uint64_t capacity)
+void request_places(struct gp_device *device,
+		    const struct gp_device_trace *trace)
 {
-	struct gp_device *device = gp_sim_create(trace->device, capacity);
+	uint64_t lowest = lowest_segment(&trace->start);
+	uint64_t addr = lowest ? lowest : first_segment(trace);
 
-	if (was_downward(trace))
-		gp_sim_place_downward(device);
-	return device;
+	if (addr && device->ops->place_as)
+		device->ops->place_as(device, addr, lowest != 0);
 }
 
 /* What an engine has no op for means nothing to it. */

@@ -16,9 +16,19 @@ static inline bool request_is_both(const struct gp_event *event)
 	       (event[1].id == event->id) & !(event->flags & GP_RESTORED);
 }
 
-/* A simulated one that places memory as the recording's did. */
-struct gp_device *request_device(const struct gp_device_trace *trace,
-				 uint64_t capacity);
+/* Makes the device place memory as the recording's driver did, if it can.  To
+ * be called before anything else is. */
+void request_places(struct gp_device *device,
+		    const struct gp_device_trace *trace);
+
+/* The request that follows this GP_SEGMENT_ALLOC made a segment there, when it
+ * was recorded. */
+static inline void request_prefers(struct gp_device *device,
+				   const struct gp_event *event)
+{
+	if (device->ops->prefer)
+		device->ops->prefer(device, event->addr, event->size);
+}
 
 /* Any but GP_ALLOC, GP_FREE and GP_OTHER_MEMORY; outcomes ask for nothing. */
 enum gp_answer request_other(struct gp_allocator *allocator,

@@ -127,6 +127,14 @@ static size_t read_step(struct reading *r, const struct gp_event *e,
 	return both ? 2 : 1;
 }
 
+/* Outcomes and marks request nothing, but the device is told where segments
+ * were. */
+static bool is_step(const struct gp_event *e)
+{
+	return e->kind == GP_SEGMENT_ALLOC ||
+	       (e->kind < GP_FIRST_OUTCOME && e->kind != GP_MARK);
+}
+
 void read_steps(struct reading *r, size_t events)
 {
 	const struct gp_device_trace *t = r->trace;
@@ -139,7 +147,7 @@ void read_steps(struct reading *r, size_t events)
 	while (r->at < end) {
 		const struct gp_event *e = &t->events[r->at];
 
-		if (e->kind >= GP_FIRST_OUTCOME || e->kind == GP_MARK)
+		if (!is_step(e))
 			r->at++;
 		else
 			r->at += read_step(r, e, r->at + 1 == end);

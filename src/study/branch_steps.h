@@ -44,8 +44,8 @@ struct reading {
 
 void reading_init(struct reading *r, const struct gp_device_trace *trace);
 void reading_release(struct reading *r);
-/* Reads the steps of so many more events; outcomes and marks request nothing.
- */
+/* Reads the steps of so many more events; outcomes and marks request
+ * nothing, but where the recording made segments is told. */
 void read_steps(struct reading *r, size_t events);
 
 #endif

@@ -470,6 +470,10 @@ static bool serve_both(struct batch *batch, struct branch *b,
 static bool serve_other(struct batch *batch, struct branch *b,
 			const struct step *step)
 {
+	if (step->other.kind == GP_SEGMENT_ALLOC) {
+		request_prefers(b->sim, &step->other);
+		return true;
+	}
 	if (request_other(b->allocator, batch->trace, &step->other) ==
 	    GP_REFUSED_BY_RULE)
 		b->refused++;
@@ -712,7 +716,8 @@ static enum gp_status begin(struct family *f, struct gp_diag *diag)
 	b->ear.ops = &ear_ops;
 	b->ear.reach = no_reach;
 	b->settings = config->settings;
-	b->sim = request_device(t, config->to - GRAIN);
+	b->sim = gp_sim_create(t->device, config->to - GRAIN);
+	request_places(b->sim, t);
 	status = config->engine->create(&made, &b->allocator, diag);
 	if (status != GP_OK) {
 		branch_destroy(b);

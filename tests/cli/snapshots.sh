@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Real snapshots: every address in those with events is the one that PyTorch
-# chose, and the totals of those with a state only are their segments' sums.
+# chose, also in a what-if under the settings it was recorded with, and the totals
+# of those with a state only are their segments' sums.
 #
 # The files are not in the repository.  They are looked for in the folder that
 # GPUPOOL_SHARED names, else in ../shared beside the checkout.
@@ -22,6 +23,16 @@ fail() {
 	failed=1
 }
 
+# What happens on a simulated device is what happened where it was recorded.
+happens_again() {
+	"$build/gpupool" replay -q "$1" -o "$work/text" \
+		--events "$work/recorded" 2> "$work/err" < /dev/null &&
+		"$build/gpupool" replay -q "$1" -o "$work/text" \
+			--capacity unlimited --events "$work/simulated" \
+			2> "$work/err" < /dev/null &&
+		cmp "$work/recorded" "$work/simulated" > "$work/err" 2>&1
+}
+
 # Each device must have something to check, and all of it must match.
 check_events() {
 	name=$(basename "$1")
@@ -35,7 +46,13 @@ check_events() {
 	matched=$("$json" "$work/report" "$device.matched" | tr '\n' ' ')
 	case " $checked" in
 	' ' | *' 0 '*) fail "$name" "no address was checked on a device" ;;
-	" $matched") echo "ok $name" ;;
+	" $matched")
+		if happens_again "$1"; then
+			echo "ok $name"
+		else
+			fail "$name" "a simulated device does otherwise"
+		fi
+		;;
 	*) fail "$name" "of $checked addresses only $matched match" ;;
 	esac
 }

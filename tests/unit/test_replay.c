@@ -75,9 +75,79 @@ START_TEST(a_what_if_does_not_look_at_what_was_recorded)
 
 	ck_assert_uint_eq(result.fidelity.checked, 0);
 	ck_assert_uint_eq(result.at_end.reserved, 2097152);
-	ck_assert_uint_eq(result.end.segments[0].addr, GP_SIM_BASE);
+	ck_assert_uint_eq(result.end.blocks[1].addr, 2097664);
 	gp_replay_release(&result);
 	gp_trace_destroy(trace);
+}
+END_TEST
+
+/* A window with a segment of 2 MiB, whose three requests of 20 MiB each need
+ * another one. */
+static struct gp_trace *window_at(uint64_t addr, const char *outcome)
+{
+	char text[1024];
+
+	snprintf(text, sizeof(text),
+		 "{\"format\": \"gpupool-trace\", \"version\": 1, "
+		 "\"devices\": [{\"device\": 0, \"start\": {\"segments\": "
+		 "[{\"address\": %llu, \"total_size\": 2097152, "
+		 "\"segment_type\": \"small\", \"blocks\": "
+		 "[{\"size\": 2097152, \"state\": \"active_allocated\", "
+		 "\"id\": 9}]}]}, \"events\": [%s"
+		 "{\"op\": \"alloc\", \"id\": 1, \"size\": 20971520},"
+		 "{\"op\": \"alloc\", \"id\": 2, \"size\": 20971520},"
+		 "{\"op\": \"alloc\", \"id\": 3, \"size\": 20971520}]}]}",
+		 (unsigned long long)addr, outcome);
+	return trace_of(text);
+}
+
+/* The ids of the blocks, from the lowest address. */
+static void check_order(uint64_t addr, const char *outcome, const char *order)
+{
+	struct gp_trace *trace = window_at(addr, outcome);
+	struct gp_replay_result result =
+		replay(trace, GP_WHAT_IF, GP_UNLIMITED);
+	char ids[8] = "";
+
+	ck_assert_uint_eq(result.end.block_count, 4);
+	for (size_t i = 0; i < result.end.block_count; i++) {
+		const struct gp_block *b = &result.end.blocks[i];
+
+		ids[i] = "0123456789"[b->id];
+		if (i)
+			ck_assert_uint_ge(b->addr, b[-1].addr + b[-1].size);
+	}
+	ck_assert_str_eq(ids, order);
+	gp_replay_release(&result);
+	gp_trace_destroy(trace);
+}
+
+/* Ids are in the order of the file: 0 is the start's. */
+START_TEST(a_what_if_has_new_memory_from_the_end_that_was_recorded)
+{
+	check_order(0x7f4e80000000, "", "3210"); /* Linux */
+	check_order(0x728606000000, "", "3210"); /* with more of random */
+	check_order(0x700000000000, "", "0123"); /* simulated */
+	check_order(0x70ff00000000, "", "3210"); /* as Linux does it */
+	check_order(0x703a00000, "", "0123");	 /* Windows */
+}
+END_TEST
+
+START_TEST(a_what_if_has_new_memory_where_it_was_recorded)
+{
+	static const char above[] =
+		"{\"op\": \"segment_alloc\", \"addr\": 139974000000000, "
+		"\"size\": 20971520},";
+	static const char elsewhere[] =
+		"{\"op\": \"segment_alloc\", \"addr\": 139974000000000, "
+		"\"size\": 12582912},";
+	static const char taken[] =
+		"{\"op\": \"segment_alloc\", \"addr\": 139975179665408, "
+		"\"size\": 20971520},";
+
+	check_order(139973000000000 / 2097152 * 2097152, above, "3201");
+	check_order(139973000000000 / 2097152 * 2097152, elsewhere, "3210");
+	check_order(139975179665408, taken, "3210");
 }
 END_TEST
 
@@ -456,6 +526,8 @@ int main(void)
 	const struct suite_test tests[] = {
 		{ a_verification_counts_what_it_chose_the_same, 0 },
 		{ the_first_mismatch_names_both_and_the_candidates, 0 },
+		{ a_what_if_has_new_memory_from_the_end_that_was_recorded, 0 },
+		{ a_what_if_has_new_memory_where_it_was_recorded, 0 },
 		{ a_what_if_does_not_look_at_what_was_recorded, 0 },
 		{ an_oom_says_whether_it_was_fragmentation, 0 },
 		{ an_oom_of_more_than_there_is_is_capacity, 0 },

@@ -65,6 +65,8 @@ START_TEST(adopts_and_gives_back_what_overlaps)
 		uint64_t addr = BASE + at * GP_DEVICE_GRAIN;
 		uint64_t size = units * GP_DEVICE_GRAIN;
 
+		ck_assert(space_is_free(&space, addr, size) ==
+			  !memchr(taken + at, true, units));
 		switch (i % 5) {
 		case 0:
 			space_adopt(&space, addr, size);
@@ -233,6 +235,8 @@ START_TEST(leaves_foreign_addresses_alone)
 	space_adopt(&space, 0x1000, GP_DEVICE_GRAIN);
 	space_give(&space, 0x1000, GP_DEVICE_GRAIN);
 	space_adopt(&space, UINT64_MAX - 10, 5);
+	ck_assert(!space_is_free(&space, 0x1000, 5));
+	ck_assert(!space_is_free(&space, UINT64_MAX - 10, 5));
 	ck_assert_uint_eq(space_take(&space, 1), BASE);
 	space_release(&space);
 }

@@ -829,6 +829,21 @@ static void cuda_adopt_range(struct gp_device *device, uint64_t addr,
 	plan->ops->adopt_range(plan, addr, size);
 }
 
+static void cuda_place_as(struct gp_device *device, uint64_t addr,
+			  bool is_window)
+{
+	struct gp_device *plan = cuda_device_of(device)->plan;
+
+	plan->ops->place_as(plan, addr, is_window);
+}
+
+static void cuda_prefer(struct gp_device *device, uint64_t addr, uint64_t size)
+{
+	struct gp_device *plan = cuda_device_of(device)->plan;
+
+	plan->ops->prefer(plan, addr, size);
+}
+
 static size_t cuda_times(struct gp_device *device, struct gp_call_time *times,
 			 size_t room)
 {
@@ -906,6 +921,8 @@ static const struct gp_device_ops cuda_ops = {
 	.unmap = cuda_unmap,
 	.adopt = cuda_adopt,
 	.adopt_range = cuda_adopt_range,
+	.place_as = cuda_place_as,
+	.prefer = cuda_prefer,
 	.destroy = cuda_destroy,
 	.pool = &cuda_pool_ops,
 	.managed = cuda_managed,
