@@ -232,8 +232,8 @@ enum gp_status gp_study(const struct gp_study_config *config,
 void gp_study_release(struct gp_study *study);
 
 /* The index of the decisive verdict: failing before undecided before others,
- * then the one that needs most. A case without requests is the least
- * decisive. */
+ * then the one that needs most. Cases without requests are the least
+ * decisive; of these, the one with most reserved. */
 size_t gp_verdict_worst(const struct gp_verdict *verdicts, size_t count);
 
 /* The peak of a program's live memory in bytes, with each block rounded up to a

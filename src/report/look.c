@@ -314,6 +314,14 @@ static void print_devices(const struct look *l)
 
 	if (count < 2)
 		return;
+	if (gp_verdict_is_open(l->verdict)) {
+		gp_page_field(
+			&l->page, "Device",
+			"%u, the worst of %zu; explain --details tells of "
+			"all",
+			r->trace->devices[r->device].device, count);
+		return;
+	}
 	for (size_t i = 0; i < count; i++)
 		fit += !verdict_is_bad(&verdicts[i]);
 	snprintf(number, sizeof(number), "%zu", fit);

@@ -909,7 +909,9 @@ static bool is_worse(const struct gp_verdict *a, const struct gp_verdict *b)
 		return x < y;
 	if (lack_of(a) != lack_of(b))
 		return lack_of(a) > lack_of(b);
-	return a->need_as_recorded > b->need_as_recorded;
+	if (a->need_as_recorded != b->need_as_recorded)
+		return a->need_as_recorded > b->need_as_recorded;
+	return a->start > b->start;
 }
 
 size_t gp_verdict_worst(const struct gp_verdict *verdicts, size_t count)
