@@ -38,6 +38,7 @@ struct session {
 	char given[GP_GIVEN_TEXT];
 	char *given_explain, *given_suggest; /* owned */
 	struct gp_look_report report;
+	struct gp_log_report log; /* path NULL: the input is a trace */
 };
 
 /* ---- what is asked ---- */
@@ -185,6 +186,26 @@ static enum gp_status look_at_spans(struct session *s, struct gp_diag *diag)
 	return GP_OK;
 }
 
+/* What is no trace may be the log of a program that ran out of memory. */
+static enum gp_status look_at_log(struct session *s, enum gp_status status,
+				  struct gp_diag *diag)
+{
+	const struct gp_input_config config = {
+		.path = s->options->operands[0],
+		.most_bytes = s->options->max_input,
+	};
+	struct gp_diag none = { 0 };
+
+	if (!diag->is_foreign || s->options->operand_count > 1 ||
+	    !strcmp(config.path, "-") ||
+	    oom_log_read(&config, &s->log.message, &none) != GP_OK)
+		return status;
+	s->log.path = config.path;
+	s->log.conclusion = oom_log_conclude(&s->log.message);
+	*diag = (struct gp_diag){ 0 };
+	return GP_OK;
+}
+
 /* ---- the report ---- */
 
 static void describe(struct session *s)
@@ -220,6 +241,14 @@ static void write_report(void *arg, const struct gp_report_style *style,
 {
 	struct session *s = arg;
 
+	if (s->log.path && s->options->format == GP_FORMAT_JSON) {
+		gp_report_log_json(&s->log, out);
+		return;
+	}
+	if (s->log.path) {
+		gp_report_log_text(&s->log, style, out);
+		return;
+	}
 	s->report.path = s->report.operand = s->options->operands[0];
 	if (s->ranking.ranks.count)
 		describe(s);
@@ -260,6 +289,8 @@ static enum gp_status look_command(const struct gp_options *options,
 		status = is_spans(options) ? look_at_spans(&s, diag)
 					   : look_at_traces(&s, diag);
 	gp_progress_end(&s.progress);
+	if (status != GP_OK)
+		status = look_at_log(&s, status, diag);
 	if (status == GP_OK)
 		status = gp_outlet_report(options, write_report, &s, diag);
 	if (status == GP_OK)
@@ -278,6 +309,8 @@ const struct gp_command gp_look_command = {
 		"The same as gpupool TRACE: the verdict, the line to paste, "
 		"who holds the memory when it ran out, or at the peak, how far "
 		"to trust the answer, and what to type for more.\n"
+		"A log with the message of PyTorch's OutOfMemoryError will "
+		"do, where nothing was recorded.\n"
 		"Its long form is gpupool explain. Settings, a release or a "
 		"capacity make it a what-if.\n" GP_ABOUT_RANKS,
 	.options = "alloc-conf prices torch capacity without format output "

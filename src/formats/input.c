@@ -177,6 +177,9 @@ static bool begins_with(const unsigned char *at, size_t n, const char *text)
 	return n >= strlen(text) && !memcmp(at, text, strlen(text));
 }
 
+/* In each message of PyTorch's OutOfMemoryError. */
+#define OOM_MARK "out of memory. Tried to allocate "
+
 /* What people have in a trace's place is told by name. */
 static enum gp_status fail_unknown(const unsigned char *at, size_t n,
 				   struct gp_diag *diag)
@@ -197,6 +200,12 @@ static enum gp_status fail_unknown(const unsigned char *at, size_t n,
 		return gp_diag_foreign(diag,
 				       "it is a zip file, such as a checkpoint "
 				       "that torch.save wrote, and no trace");
+	}
+	if (n && memmem(at, n, OOM_MARK, strlen(OOM_MARK))) {
+		gp_diag_hint(diag, "gpupool FILE says what the message of "
+				   "PyTorch's error tells; more is in a trace");
+		return gp_diag_foreign(diag, "it is the log of a program that "
+					     "ran out of memory, and no trace");
 	}
 	gp_diag_hint(diag, "PyTorch's memory snapshots are understood, "
 			   "profiles and more: gpupool help formats");

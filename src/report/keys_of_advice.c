@@ -75,6 +75,29 @@ const struct gp_key keys_of_advice[] = {
 	KEY("blocks", COUNT, 0, "Blocks of minimalloc's CSV."),
 	KEY("live", BYTES, 0, "The most that is live at once."),
 
+	REPORT("look_log", GP_REPORT_SCHEMA,
+	       "What the message of an OutOfMemoryError in a log tells, as it "
+	       "prints sizes: with two decimals."),
+	OBJECT("trace", 0, "trace_path"),
+	KEY("line", COUNT, 0, "Line of the log, from 1."),
+	KEY("messages", COUNT, 0, "Such messages in it; the last is told."),
+	KEY("device", COUNT, 0, "CUDA's ordinal."),
+	KEY("cause", TEXT, 0,
+	    "What stood in the way: fragmentation, private-pools, limit, "
+	    "others (processes), unseen (as NVML did not tell of them), "
+	    "full, capacity."),
+	KEY("worth_a_try", TEXT, NULLABLE,
+	    "A setting that may help; a message proves nothing of settings."),
+	KEY("asked_bytes", BYTES, 0, "The segment that was asked for."),
+	KEY("allocated_bytes", BYTES, 0, "In tensors."),
+	KEY("reserved_bytes", BYTES, 0, "Reserved by PyTorch."),
+	KEY("free_bytes", BYTES, 0, "Free on the device."),
+	KEY("total_bytes", BYTES, 0, "Of the device."),
+	KEY("limit_bytes", BYTES, NULLABLE, "Allowed to the process."),
+	KEY("others_bytes", BYTES, NULLABLE, "Of other processes."),
+	KEY("missing_bytes", BYTES, 0,
+	    "More than could be had; 0: there was enough in total."),
+
 	REPORT("sweep", GP_REPORT_SCHEMA, "Many runs, ranked."),
 	NAMED("trace", 0, "trace", "The first trace."),
 	OBJECT("ranks", MAYBE, "ranks"),

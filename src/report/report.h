@@ -26,6 +26,7 @@
 #include "study/headroom.h"
 #include "study/metrics/change.h"
 #include "study/metrics/explain.h"
+#include "study/oom_log.h"
 #include "study/what_if/what_if.h"
 #include "trace/ranks.h"
 
@@ -206,6 +207,16 @@ struct gp_look_report {
 void gp_report_look_text(const struct gp_look_report *report,
 			 const struct gp_report_style *style, FILE *out);
 void gp_report_look_json(const struct gp_look_report *report, FILE *out);
+
+/* A log that holds the message of an OutOfMemoryError: `gpupool train.log`. */
+struct gp_log_report {
+	const char *path;
+	struct oom_message message;
+	struct oom_conclusion conclusion;
+};
+void gp_report_log_text(const struct gp_log_report *report,
+			const struct gp_report_style *style, FILE *out);
+void gp_report_log_json(const struct gp_log_report *report, FILE *out);
 
 /* The setting to use, and why. */
 struct gp_suggest_report {

@@ -240,6 +240,10 @@ write floor-story floor "$story"
 printf 'id,lower,upper,size\na,0,3,4\nb,1,4,4\n' > "$spans"
 write floor-csv floor "$spans" --capacity 8
 write look_spans-csv look "$spans"
+echo "CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 8.00 GiB total \
+capacity; 5.00 GiB already allocated; 1.00 GiB free; 7.00 GiB reserved in total)" \
+	> train.log
+write look_log-old look train.log
 write diff-traces diff "$story" "$out_of_memory"
 write diff-reports diff out/replay-story.json out/replay-both.json
 write doctor-here doctor --cudart "$cudart"
@@ -273,6 +277,7 @@ awk -v folder=golden '
 		end()
 		name = $3 ~ /^\$traces/ ? "look" : $3
 		if (name == "view") name = name "_" $4
+		if (name == "look" && /\.log /) name = "look_log"
 		if (name == "fit" && / --vary /) name = "fit_vary"
 		if ($0 ~ /[|&;>]/ || $2 != "gpupool") name = ""
 	}

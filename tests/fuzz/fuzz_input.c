@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any bytes given to the readers are a trace or an error that says what is
- * wrong, and a trace can be written and read again.
+ * Any bytes given to the readers are a trace, a log or an error that says what
+ * is wrong, and a trace can be written and read again.
  */
 #include "fuzz/trace_bytes.h"
+#include "study/oom_log.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct gp_trace *trace = NULL;
 	struct gp_diag diag = { 0 };
 	enum gp_status status = trace_read(data, size, &trace, &diag);
+	const struct gp_input_config log = { .bytes = data, .length = size };
+	struct oom_message message;
 
+	if (oom_log_read(&log, &message, &diag) == GP_OK)
+		oom_log_conclude(&message);
 	trace_read_by_jansson(data, size, trace, &diag);
 	if (status != GP_OK)
 		return 0;

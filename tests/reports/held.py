@@ -551,6 +551,50 @@ def hold_holders(held, told):
     )
 
 
+def message_of(held):
+    """PyTorch's, of the first request without memory; None: there is none."""
+    told = held.report("replay", held.path, *held.program.options())
+    oom = told["runs"][0]["devices"][0]["first_oom"]
+    return oom and oom["message"]
+
+
+def hold_log(held):
+    """What is concluded from the message alone, without the trace."""
+    message, path = message_of(held), held.path + ".log"
+    if not message or "Tried to allocate" not in message:
+        return
+    at = next(k for k, m in enumerate(held.moments) if m.oom)
+    moment = held.moments[at]
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(f"step 1\n[rank0]: torch.OutOfMemoryError: {message}\n")
+    told = held.report("look", path)
+    held.is_as("line of the message", (told["line"], told["messages"]), (2, 1))
+    # Sizes are printed with two decimals, and two of them subtracted.
+    largest = max(told["total_bytes"], told["reserved_bytes"])
+    near = 3 * (1 << (30 if largest > 1 << 30 else 20)) // 200
+    for said, seen in (
+        (told["reserved_bytes"], moment.reserved),
+        (told["allocated_bytes"], moment.levels["allocated_bytes"]),
+        (told["free_bytes"], moment.oom["device_free"]),
+    ):
+        held.is_as("printed size", abs(said - seen) <= near, True)
+    needed = moment.levels["allocated_bytes"] + int(
+        held.program.lines[at].split()[2]
+    )
+    if told["cause"] != "fragmentation":
+        held.is_as("worth a try", told["worth_a_try"], None)
+    if told["missing_bytes"]:
+        held.is_as("a lack", needed > moment.oom["available"], True)
+    elif needed - (20 << 20) - 2 * near > moment.oom["available"]:
+        held.wrong.append(f"{told['cause']}, but {needed} are needed")
+    # So empty_cache() would have given nothing back.
+    allocator = run_behind(held.model, held.program, at)
+    if not allocator.routes:
+        reserved = allocator.total
+        allocator.release_cached((0, 0))
+        held.is_as("given back", reserved - allocator.total, 0)
+
+
 def hold_view(held):
     """Segments and blocks at some moments."""
     dice = random.Random(len(held.moments))
@@ -661,6 +705,7 @@ def hold_check(held):
 HOLDS = (
     hold_replay,
     hold_explain,
+    hold_log,
     hold_view,
     hold_slice,
     hold_diff,

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the message of an OutOfMemoryError tells, where there is no trace: what
+ * stood in the way, as far as its few numbers can show it, and how to record
+ * what decides the rest.
+ */
+#include <stdio.h>
+
+#include "base/bytes.h"
+#include "base/larger.h"
+#include "report/emit.h"
+#include "report/page.h"
+#include "report/report.h"
+
+/* ---- what stood in the way ---- */
+
+static void say_placement(struct gp_words *words, const struct oom_message *m,
+			  const struct oom_conclusion *c)
+{
+	char asked[GP_BYTES_TEXT], all[GP_BYTES_TEXT], cached[GP_BYTES_TEXT];
+	uint64_t free = m->unallocated.bytes + m->free.bytes;
+
+	gp_bytes_text(m->asked.bytes, asked);
+	if (c->was_free) {
+		gp_say(words,
+		       "Out of memory, but right afterwards the device had %s "
+		       "free, and %s were asked for: another process gave it "
+		       "back in between, or the device could not provide it.",
+		       gp_bytes_text(m->free.bytes, all), asked);
+		return;
+	}
+	gp_say(words,
+	       "Out of memory by fragmentation, as far as the message tells: "
+	       "%s were asked for, and %s were free. %s of that lies between "
+	       "tensors, in pieces that are too small, or for another stream.",
+	       asked, gp_bytes_text(free, all),
+	       gp_bytes_text(m->unallocated.bytes, cached));
+}
+
+static struct gp_words sentence_of(const struct oom_message *m,
+				   const struct oom_conclusion *c)
+{
+	struct gp_words words = { "" };
+	char a[GP_BYTES_TEXT], b[GP_BYTES_TEXT];
+
+	switch (c->cause) {
+	case OOM_BY_PLACEMENT: say_placement(&words, m, c); break;
+	case OOM_BY_POOLS:
+		gp_say(&words,
+		       "Out of memory: %s are free in private pools, such as "
+		       "those of CUDA graphs, which nothing else may use.",
+		       gp_bytes_text(m->in_pools.bytes, a));
+		break;
+	case OOM_BY_LIMIT:
+		gp_say(&words,
+		       "Out of memory: the process has used up the %s that it "
+		       "may use (set_per_process_memory_fraction), while the "
+		       "device had room.",
+		       gp_bytes_text(m->limit.bytes, a));
+		break;
+	case OOM_BY_OTHERS:
+		gp_say(&words,
+		       "Out of memory: other processes hold %s of the device. "
+		       "nvidia-smi shows which they are.",
+		       gp_bytes_text(m->others.bytes, a));
+		break;
+	case OOM_BY_UNSEEN:
+		gp_say(&words,
+		       "Out of memory: %s of the device are taken, and not by "
+		       "this PyTorch. Look with nvidia-smi for other "
+		       "processes.",
+		       gp_bytes_text(c->unseen, a));
+		break;
+	case OOM_BY_FULLNESS:
+		gp_say(&words,
+		       "Out of memory; the device is full: with the %s asked "
+		       "for, tensors hold all but %s of what PyTorch could "
+		       "have. A setting gains that much at most.",
+		       gp_bytes_text(m->asked.bytes, a),
+		       gp_bytes_text(c->left, b));
+		break;
+	case OOM_BY_CAPACITY:
+		gp_say(&words,
+		       "Out of memory; the device is too small by about %s: no "
+		       "setting makes tensors smaller, but for what settings "
+		       "round up.",
+		       gp_bytes_text(c->missing, a));
+	}
+	return words;
+}
+
+/* ---- what may help ---- */
+
+static bool is_fragmentation(const struct oom_conclusion *c)
+{
+	return c->cause == OOM_BY_PLACEMENT && !c->was_free;
+}
+
+static bool is_worth_a_try(const struct oom_message *m,
+			   const struct oom_conclusion *c)
+{
+	return is_fragmentation(c) && !m->is_expandable;
+}
+
+static void print_try(const struct gp_page *page, const struct oom_message *m,
+		      const struct oom_conclusion *c)
+{
+	if (is_worth_a_try(m, c)) {
+		gp_page_line(page, GP_TONE_PLAIN, 0,
+			     "Worth a try%s; whether it is enough the message "
+			     "cannot tell:",
+			     m->is_old ? ", with PyTorch 2.1 or later" : "");
+		gp_page_blank(page);
+		fprintf(page->out,
+			"    "
+			"PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True\n");
+		gp_page_blank(page);
+	} else if (is_fragmentation(c)) {
+		gp_page_line(page, GP_TONE_PLAIN, 0,
+			     "expandable_segments was on. Which other setting "
+			     "helps the message cannot tell.");
+	}
+	if (is_fragmentation(c) || c->cause == OOM_BY_FULLNESS)
+		gp_page_line(page, GP_TONE_PLAIN, 0,
+			     "torch.cuda.empty_cache() would not have helped: "
+			     "before it fails, PyTorch gives back every "
+			     "segment that no tensor is in, but while it "
+			     "captures a CUDA graph.");
+}
+
+/* ---- the numbers ---- */
+
+static void print_where(const struct gp_page *page,
+			const struct gp_log_report *r)
+{
+	const struct oom_message *m = &r->message;
+	char count[GP_COUNT_TEXT], line[GP_COUNT_TEXT], asked[GP_BYTES_TEXT];
+
+	gp_count_text(m->line, line);
+	gp_page_field(page, "Asked", "%s, of GPU %u; line %s%s%s%s",
+		      gp_bytes_text(m->asked.bytes, asked), m->device, line,
+		      m->count > 1 ? ", the last of " : "",
+		      m->count > 1 ? gp_count_text(m->count, count) : "",
+		      m->count > 1 ? " such messages" : "");
+}
+
+static void print_numbers(const struct gp_page *page,
+			  const struct gp_log_report *r)
+{
+	const struct oom_message *m = &r->message;
+	const struct oom_conclusion *c = &r->conclusion;
+	char a[GP_BYTES_TEXT], b[GP_BYTES_TEXT], d[GP_BYTES_TEXT];
+
+	print_where(page, r);
+	gp_page_field(
+		page, "Needed", "%s: %s in tensors, and what was asked for",
+		gp_bytes_text(c->needed, a), gp_bytes_text(c->allocated, b));
+	gp_page_field(page, "Available",
+		      "%s: %s reserved by PyTorch, %s free%s",
+		      gp_bytes_text(c->available, a),
+		      gp_bytes_text(m->reserved.bytes, b),
+		      gp_bytes_text(m->free.bytes, d),
+		      m->limit.is_there ? ", within its limit" : "");
+	gp_page_field(
+		page, "Device", "%s, of which %s are not this PyTorch's%s",
+		gp_bytes_text(m->total.bytes, a), gp_bytes_text(c->unseen, b),
+		m->others.is_there ? ":" : "");
+	if (m->others.is_there)
+		gp_page_field(
+			page, "", "%s of other processes, %s of this one",
+			gp_bytes_text(m->others.bytes, a),
+			gp_bytes_text(c->unseen - gp_smaller(c->unseen,
+							     m->others.bytes),
+				      b));
+}
+
+static void print_how(const struct gp_page *page, const struct gp_log_report *r)
+{
+	char total[GP_BYTES_TEXT];
+
+	gp_page_line(
+		page, GP_TONE_PLAIN, 0,
+		"A trace tells what helps. Call "
+		"torch.cuda.memory._record_memory_history() at the start, "
+		"and torch.cuda.memory._dump_snapshot(\"oom.pickle\") when "
+		"it fails; or record the program here, without a GPU:");
+	gp_page_blank(page);
+	fprintf(page->out, "  gpupool oom.pickle\n");
+	fprintf(page->out, "  gpupool fit --capacity %s -- python train.py\n",
+		gp_bytes_exact(r->message.total.bytes >> 20 << 20, total));
+}
+
+void gp_report_log_text(const struct gp_log_report *report,
+			const struct gp_report_style *style, FILE *out)
+{
+	struct gp_page page = gp_page_make(style, out);
+	const struct oom_message *m = &report->message;
+	const struct oom_conclusion *c = &report->conclusion;
+
+	gp_page_line(&page, GP_TONE_BAD, 0, "%s", sentence_of(m, c).text);
+	print_try(&page, m, c);
+	gp_page_blank(&page);
+	print_numbers(&page, report);
+	gp_page_blank(&page);
+	print_how(&page, report);
+}
+
+/* ---- for a program ---- */
+
+static const char *const causes[] = {
+	[OOM_BY_PLACEMENT] = "fragmentation",
+	[OOM_BY_POOLS] = "private-pools",
+	[OOM_BY_LIMIT] = "limit",
+	[OOM_BY_OTHERS] = "others",
+	[OOM_BY_UNSEEN] = "unseen",
+	[OOM_BY_FULLNESS] = "full",
+	[OOM_BY_CAPACITY] = "capacity",
+};
+
+static void write_printed(struct gp_emit *json, const char *key,
+			  struct printed_bytes bytes)
+{
+	if (bytes.is_there)
+		gp_emit_uint(json, key, bytes.bytes);
+	else
+		gp_emit_null(json, key);
+}
+
+void gp_report_log_json(const struct gp_log_report *report, FILE *out)
+{
+	struct gp_emit json = gp_emit_begin(GP_REPORT_SCHEMA, out);
+	const struct oom_message *m = &report->message;
+	const struct oom_conclusion *c = &report->conclusion;
+
+	gp_emit_trace_path(&json, report->path, NULL);
+	gp_emit_uint(&json, "line", m->line);
+	gp_emit_uint(&json, "messages", m->count);
+	gp_emit_uint(&json, "device", m->device);
+	gp_emit_text(&json, "cause", causes[c->cause]);
+	if (is_worth_a_try(m, c))
+		gp_emit_text(&json, "worth_a_try", "expandable_segments:True");
+	else
+		gp_emit_null(&json, "worth_a_try");
+	write_printed(&json, "asked_bytes", m->asked);
+	gp_emit_uint(&json, "allocated_bytes", c->allocated);
+	write_printed(&json, "reserved_bytes", m->reserved);
+	write_printed(&json, "free_bytes", m->free);
+	write_printed(&json, "total_bytes", m->total);
+	write_printed(&json, "limit_bytes", m->limit);
+	write_printed(&json, "others_bytes", m->others);
+	gp_emit_uint(&json, "missing_bytes", c->missing);
+	gp_emit_close(&json, '}');
+}

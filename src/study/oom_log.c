@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: MIT */
+/* The message of PyTorch's OutOfMemoryError: reading it, and what it implies.
+ */
+#include "study/oom_log.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/larger.h"
+#include "formats/source.h"
+
+/* Precedes every such message; CUDA, HIP or XPU stands in front of it. */
+#define MARK "out of memory. Tried to allocate "
+
+/* ---- sizes: "0 bytes", "512.00 KiB", "23.69 GiB" (c10, format_size) ---- */
+
+static const struct unit {
+	const char *name;
+	uint64_t bytes;
+} units[] = {
+	{ "bytes", 1 },
+	{ "KiB", UINT64_C(1) << 10 },
+	{ "MiB", UINT64_C(1) << 20 },
+	{ "GiB", UINT64_C(1) << 30 },
+};
+
+/* More than any device has. */
+#define MOST_PRINTED 1e15
+
+static struct printed_bytes bytes_at(const char *text)
+{
+	char *end;
+	double number = strtod(text, &end);
+
+	if (end == text || *end++ != ' ' || !(number >= 0))
+		return (struct printed_bytes){ 0 };
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
+		const struct unit *u = &units[i];
+
+		if (strncmp(end, u->name, strlen(u->name)) != 0 ||
+		    number * (double)u->bytes > MOST_PRINTED)
+			continue;
+		return (struct printed_bytes){
+			.bytes = (uint64_t)(number * (double)u->bytes),
+			.error = u->bytes / 200 + (u->bytes > 1),
+			.is_there = true,
+		};
+	}
+	return (struct printed_bytes){ 0 };
+}
+
+/* The size that follows the phrase. */
+static struct printed_bytes bytes_after(const char *text, const char *phrase)
+{
+	const char *found = strstr(text, phrase);
+
+	return found ? bytes_at(found + strlen(phrase))
+		     : (struct printed_bytes){ 0 };
+}
+
+/* The size that precedes the phrase: a number, a space and a unit. */
+static struct printed_bytes bytes_before(const char *text, const char *phrase)
+{
+	const char *found = strstr(text, phrase), *at = found;
+
+	for (unsigned spaces = 0; at && at > text; at--) {
+		spaces += at[-1] == ' ';
+		if (spaces == 2)
+			break;
+	}
+	return found ? bytes_at(at) : (struct printed_bytes){ 0 };
+}
+
+static struct printed_bytes sum_of(struct printed_bytes a,
+				   struct printed_bytes b)
+{
+	return (struct printed_bytes){
+		.bytes = a.bytes + b.bytes,
+		.error = a.error + b.error,
+		.is_there = a.is_there && b.is_there,
+	};
+}
+
+static uint64_t least(struct printed_bytes printed)
+{
+	return printed.bytes - gp_smaller(printed.bytes, printed.error);
+}
+
+static uint64_t most(struct printed_bytes printed)
+{
+	return printed.bytes + printed.error;
+}
+
+/* ---- the message ---- */
+
+/* "Process 123 has 4.00 GiB memory in use. ", for each other process. */
+static struct printed_bytes other_processes(const char *text)
+{
+	static const char begin[] = "Process ", middle[] = " has ";
+	struct printed_bytes sum = { 0 };
+
+	while ((text = strstr(text, begin))) {
+		char *end;
+		struct printed_bytes one;
+
+		text += strlen(begin);
+		strtoull(text, &end, 10);
+		if (strncmp(end, middle, strlen(middle)) != 0)
+			continue;
+		one = bytes_at(end + strlen(middle));
+		sum.is_there = true;
+		sum = sum_of(sum, one);
+	}
+	return sum;
+}
+
+/* PyTorch 2.1 and later (CUDACachingAllocator.cpp, malloc). */
+static bool parse_sentences(const char *text, struct oom_message *m)
+{
+	struct printed_bytes allocated =
+		bytes_after(text, "Of the allocated memory ");
+
+	m->total = bytes_after(text, "has a total capacity of ");
+	if (!m->total.is_there) /* as 2.1 spells it */
+		m->total = bytes_after(text, "has a total capacty of ");
+	m->free = bytes_after(text, " of which ");
+	m->limit = bytes_before(text, " allowed; ");
+	m->process = bytes_after(text, "this process has ");
+	m->others = other_processes(text);
+	m->in_pools = bytes_before(text, " allocated in private pools");
+	m->unallocated = bytes_before(text, " is reserved by PyTorch but");
+	m->reserved = sum_of(allocated, m->unallocated);
+	/* The hints of 2.15. */
+	m->is_expandable = strstr(text, "xpandable-segment reserve of ") ||
+			   strstr(text, "expandable_segments is enabled");
+	return m->total.is_there && m->free.is_there && m->reserved.is_there;
+}
+
+/* Up to PyTorch 2.0: in parentheses, behind semicolons. */
+static bool parse_list(const char *text, struct oom_message *m)
+{
+	struct printed_bytes allocated =
+		bytes_before(text, " already allocated; ");
+
+	m->total = bytes_before(text, " total capacity; ");
+	m->free = bytes_before(text, " free; ");
+	m->limit = bytes_before(text, " allowed; ");
+	m->reserved = bytes_before(text, " reserved in total");
+	m->is_old = true;
+	m->unallocated = (struct printed_bytes){
+		.bytes = m->reserved.bytes -
+			 gp_smaller(m->reserved.bytes, allocated.bytes),
+		.error = m->reserved.error + allocated.error,
+		.is_there = true,
+	};
+	return m->total.is_there && m->free.is_there && m->reserved.is_there &&
+	       allocated.is_there;
+}
+
+bool oom_log_parse(const char *line, struct oom_message *message)
+{
+	const char *text = strstr(line, MARK), *device;
+	struct oom_message m = { 0 };
+
+	if (!text)
+		return false;
+	m.asked = bytes_at(text + strlen(MARK));
+	device = strstr(text, "GPU ");
+	if (!m.asked.is_there || !device)
+		return false;
+	m.device = (uint32_t)strtoul(device + strlen("GPU "), NULL, 10);
+	if (!parse_sentences(text, &m) && !parse_list(text, &m))
+		return false;
+	*message = m;
+	return true;
+}
+
+/* ---- a log ---- */
+
+/* A message with a hundred processes is shorter. */
+#define LINE_ROOM 8192
+
+struct log {
+	struct gp_source source;
+	struct oom_message last;
+	uint64_t line;
+};
+
+/* Copies from at up to the end of the line, or of the room. */
+static void copy_line(const struct log *log, const unsigned char *at,
+		      char line[LINE_ROOM])
+{
+	size_t n = (size_t)(log->source.end - at), length = 0;
+
+	while (length < n && length < LINE_ROOM - 1 && at[length] != '\n' &&
+	       at[length])
+		length++;
+	memcpy(line, at, length);
+	line[length] = '\0';
+}
+
+static void take_message(struct log *log)
+{
+	char line[LINE_ROOM];
+	uint64_t count = log->last.count;
+
+	gp_source_need(&log->source, LINE_ROOM);
+	copy_line(log, log->source.at, line);
+	if (!oom_log_parse(line, &log->last))
+		return;
+	log->last.count = count + 1;
+	log->last.line = log->line;
+}
+
+/* Moves to that place in the window. */
+static void move_to(struct log *log, const unsigned char *to)
+{
+	const unsigned char *at = log->source.at;
+
+	while ((at = memchr(at, '\n', (size_t)(to - at)))) {
+		log->line++;
+		at++;
+	}
+	log->source.at = to;
+}
+
+static void scan(struct log *log)
+{
+	struct gp_source *source = &log->source;
+	const size_t mark = strlen(MARK);
+
+	do {
+		const unsigned char *found;
+
+		while ((found = memmem(source->at,
+				       (size_t)(source->end - source->at), MARK,
+				       mark))) {
+			move_to(log, found);
+			take_message(log);
+			move_to(log, source->at + mark);
+		}
+		/* The mark may begin at the end of the window. */
+		if ((size_t)(source->end - source->at) >= mark)
+			move_to(log, source->end - mark + 1);
+	} while (gp_source_more(source));
+}
+
+enum gp_status oom_log_read(const struct gp_input_config *config,
+			    struct oom_message *message, struct gp_diag *diag)
+{
+	struct log log = { .line = 1 };
+	enum gp_status status = gp_source_open(&log.source, config, diag);
+
+	if (status != GP_OK)
+		return status;
+	scan(&log);
+	status = log.source.status;
+	gp_source_close(&log.source);
+	if (status != GP_OK)
+		return status;
+	if (!log.last.count)
+		return gp_diag_foreign(diag, "no message of an "
+					     "OutOfMemoryError is in it");
+	*message = log.last;
+	return GP_OK;
+}
+
+/* ---- what it implies ---- */
+
+/* Allocations up to 1 MiB are served from segments of 2 MiB, those below 10 MiB
+ * from segments of 20 MiB or more, and the size of larger ones is rounded up to
+ * 2 MiB (kSmallBuffer, kLargeBuffer, kRoundLarge). So the request may have been
+ * that small. */
+static uint64_t least_request(struct printed_bytes asked)
+{
+	const uint64_t mib = UINT64_C(1) << 20;
+
+	if (asked.bytes <= 2 * mib)
+		return 1;
+	if (asked.bytes <= 20 * mib)
+		return mib;
+	return least(asked) - 2 * mib;
+}
+
+/* A context and libraries take up to that much of a device. */
+#define OWN_OVERHEAD (UINT64_C(1) << 30)
+
+/* Less memory than this decides nothing, as between two settings. */
+static uint64_t least_gain(const struct oom_conclusion *c)
+{
+	return gp_larger(UINT64_C(64) << 20, c->available / 100);
+}
+
+/* What else would have made room for a request that all free memory together
+ * cannot serve, or hardly. */
+static enum oom_cause cause_of_lack(const struct oom_message *m,
+				    const struct oom_conclusion *c)
+{
+	uint64_t more = c->missing + least_gain(c);
+	uint64_t held = m->reserved.bytes + m->free.bytes;
+
+	if (m->limit.is_there && held - gp_smaller(held, c->available) >= more)
+		return OOM_BY_LIMIT;
+	if (m->others.is_there && m->others.bytes >= more)
+		return OOM_BY_OTHERS;
+	if (!m->others.is_there && !m->process.is_there &&
+	    c->unseen >= more + OWN_OVERHEAD)
+		return OOM_BY_UNSEEN;
+	return c->missing ? OOM_BY_CAPACITY : OOM_BY_FULLNESS;
+}
+
+/* The least that tensors held with the request, as printed sizes are off by up
+ * to their error. */
+static uint64_t least_needed(const struct oom_message *m)
+{
+	uint64_t cached = most(m->unallocated) + most(m->in_pools);
+
+	return least(m->reserved) - gp_smaller(least(m->reserved), cached) +
+	       least_request(m->asked);
+}
+
+/* The most that PyTorch could have had. */
+static uint64_t most_room(const struct oom_message *m)
+{
+	uint64_t room = most(m->reserved) + most(m->free);
+
+	return m->limit.is_there ? gp_smaller(room, most(m->limit)) : room;
+}
+
+struct oom_conclusion oom_log_conclude(const struct oom_message *m)
+{
+	struct oom_conclusion c = { 0 };
+	uint64_t cached = m->unallocated.bytes + m->in_pools.bytes;
+	uint64_t held = m->reserved.bytes + m->free.bytes;
+
+	c.allocated = m->reserved.bytes - gp_smaller(m->reserved.bytes, cached);
+	c.needed = c.allocated + m->asked.bytes;
+	c.available =
+		m->limit.is_there ? gp_smaller(held, m->limit.bytes) : held;
+	c.left = c.available - gp_smaller(c.available, c.needed);
+	c.unseen = m->total.bytes - gp_smaller(m->total.bytes, held);
+	c.was_free = !m->limit.is_there && least(m->free) >= most(m->asked);
+	if (least_needed(m) > most_room(m))
+		c.missing = c.needed - gp_smaller(c.needed, c.available);
+	if (c.missing || (c.left < least_gain(&c) && !c.was_free))
+		c.cause = cause_of_lack(m, &c);
+	else if (m->in_pools.is_there &&
+		 least_request(m->asked) > most(m->unallocated) + most(m->free))
+		c.cause = OOM_BY_POOLS;
+	return c;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The message of PyTorch's OutOfMemoryError, as it stands in the log of a
+ * program that recorded no trace, and what can be concluded from it.
+ *
+ * When PyTorch raises the error it has already released every cached segment
+ * that no tensor is in (CUDACachingAllocator.cpp, release_cached_blocks),
+ * except during a graph capture. So what is "reserved but unallocated" then
+ * lies between tensors, and nothing but another placement could have used it.
+ */
+#ifndef STUDY_OOM_LOG_H
+#define STUDY_OOM_LOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gpupool/status.h"
+
+struct gp_input_config;
+
+/* A size as printed, with two decimals: the true one differs by at most
+ * `error`. */
+struct printed_bytes {
+	uint64_t bytes, error;
+	bool is_there;
+};
+
+/* All are of the moment at which the error was raised. */
+struct oom_message {
+	uint64_t line;	/* of the file, from 1 */
+	uint64_t count; /* such messages in the file; this is the last */
+	uint32_t device;
+	/* The size of the segment that was asked for: the request, rounded up
+	 * to 2 MiB, 20 MiB, or a multiple of 2 MiB. */
+	struct printed_bytes asked;
+	struct printed_bytes total, free; /* cudaMemGetInfo */
+	struct printed_bytes limit;	  /* memory fraction of the process */
+	struct printed_bytes process; /* all that this process has, by NVML */
+	struct printed_bytes others;  /* all that other processes have */
+	struct printed_bytes reserved, unallocated;
+	/* Cached for private pools, which unallocated does not count. */
+	struct printed_bytes in_pools;
+	bool is_old;	    /* of PyTorch 2.0 or before */
+	bool is_expandable; /* it says that expandable_segments are on */
+};
+
+/* What stood in the way. */
+enum oom_cause {
+	OOM_BY_PLACEMENT, /* there was enough in total */
+	OOM_BY_POOLS,	  /* the same, with what private pools have cached */
+	OOM_BY_LIMIT,	  /* the process may not use what the device has */
+	OOM_BY_OTHERS,	  /* it would fit without other processes */
+	OOM_BY_UNSEEN,	  /* the same; NVML did not say who holds it */
+	OOM_BY_FULLNESS,  /* next to nothing is left, however it is placed */
+	OOM_BY_CAPACITY,
+};
+
+struct oom_conclusion {
+	enum oom_cause cause;
+	uint64_t allocated; /* by tensors */
+	uint64_t needed;    /* allocated, and asked */
+	uint64_t available; /* at most: reserved and free, or the limit */
+	uint64_t missing;   /* the difference; 0: there was enough in total */
+	uint64_t left;	    /* available and not needed */
+	uint64_t unseen;    /* taken on the device, and not by PyTorch */
+	bool was_free;	    /* the device had that much free afterwards */
+};
+
+/* Reads the message from a line of a log, as PyTorch 1.x to 2.15 write it;
+ * false: it has none, or not a whole one. */
+bool oom_log_parse(const char *line, struct oom_message *message);
+/* Reads the last one of a file. GP_INPUT: it has none. */
+enum gp_status oom_log_read(const struct gp_input_config *config,
+			    struct oom_message *message, struct gp_diag *diag);
+struct oom_conclusion oom_log_conclude(const struct oom_message *message);
+
+#endif
