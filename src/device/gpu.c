@@ -198,9 +198,9 @@ static const struct non_pytorch {
 /*
  * What NVML reports for each of 100 processes, less what the process reserved:
  * 518 MiB with just a context, 610 with PyTorch's kernels, 742 with cuBLASLt,
- * 758 with cuDNN, 828 with more streams; NCCL is not included, and with it it
- * is 1,168. Nothing else was measured on such large devices, so these figures
- * are used for this device only.
+ * 758 with cuDNN, 828 with more streams. NCCL is not included; with NCCL it was
+ * 1,168. Nothing else was measured on such large devices, so these figures are
+ * used for these devices only.
  */
 static const struct non_pytorch measured[] = {
 	{ "h100-80gb", 518, 828, 837,

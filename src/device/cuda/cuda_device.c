@@ -17,21 +17,21 @@
 #include "device/cuda/cuda_load.h"
 
 /*
- * What stands behind addresses: ranges that do not overlap, found by any
- * address within.
+ * The real memory behind the engine's addresses: ranges that do not overlap. A
+ * range is found by any address within it.
  */
 
-/* A page of a reservation; size 0: none begins here. */
+/* A page of a reservation; size 0: no page begins here. */
 struct page {
 	cuda_addr handle;
 	uint64_t size;
 };
 
 struct range {
-	uint64_t addr, size; /* as the engine knows them */
+	uint64_t addr, size; /* as the engine sees them */
 	cuda_addr real;
-	struct page *pages; /* one each GP_DEVICE_GRAIN; NULL: a block */
-	bool is_pooled;	    /* cudaMallocAsync's */
+	struct page *pages; /* one per GP_DEVICE_GRAIN; NULL: a block */
+	bool is_pooled;	    /* from cudaMallocAsync */
 };
 
 struct ranges {
@@ -43,20 +43,20 @@ struct cuda_device {
 	struct gp_device device;
 	struct gp_cuda *cuda;
 	const struct cuda_calls *calls;
-	struct gp_device *plan; /* the simulated one, which chooses addresses */
+	struct gp_device *plan; /* simulated; chooses the addresses */
 	struct ranges ranges;
 	struct samples times[GP_BENCH_CALLS];
-	double begin; /* of the call under way */
-	/* The first call that failed and should not have. */
+	double begin; /* of the current call */
+	/* The first call that failed unexpectedly. */
 	unsigned failed_call;
 	int error;
-	uint64_t asked, failed_asked; /* bytes, of the call under way */
+	uint64_t asked, failed_asked; /* bytes: current call, failed call */
 	unsigned char *window;	      /* host memory for patterns; or NULL */
-	void **streams;		      /* by index; NULL: not made yet */
+	void **streams;		      /* by index; NULL: not yet created */
 	size_t stream_room;
 	void *event, *pool; /* NULL: not used */
 	uint64_t pool_threshold;
-	int pool_flags[3]; /* as found */
+	int pool_flags[3]; /* to restore at the end */
 };
 
 static inline struct cuda_device *cuda_device_of(struct gp_device *device)
@@ -82,7 +82,8 @@ static size_t count_to(const struct ranges *ranges, uint64_t addr)
 	return low;
 }
 
-/* The one that holds the address, or NULL; until the next change. */
+/* The range that contains the address, or NULL. Valid until a range is added or
+ * removed. */
 static struct range *ranges_find(const struct ranges *ranges, uint64_t addr)
 {
 	size_t n = count_to(ranges, addr);
@@ -123,8 +124,8 @@ static void ranges_release(struct ranges *ranges)
 
 /* ---- timing and errors of calls ---- */
 
-/* Around each call: when it began, for how many bytes or 0; then, what it
- * answered. */
+/* Called before each timed call; asked: its size in bytes, or 0. cuda_took() is
+ * called with the result. */
 static void cuda_begin(struct cuda_device *d, uint64_t asked)
 {
 	d->asked = asked;
@@ -147,13 +148,14 @@ static bool note(struct cuda_device *d, unsigned call, uint64_t asked,
 	return false;
 }
 
-/* Of a call that is not timed. */
+/* For a call that is not timed. */
 static bool cuda_note(struct cuda_device *d, unsigned call, int error)
 {
 	return note(d, call, 0, error);
 }
 
-/* False: it failed.  Out of memory is an answer, all else is noted. */
+/* False: the call failed. Out of memory is a regular result; any other error is
+ * kept for health(). */
 static bool cuda_took(struct cuda_device *d, unsigned call, int error)
 {
 	samples_add(&d->times[call], (d->cuda->now() - d->begin) * 1e6);
@@ -430,14 +432,15 @@ static void cuda_free(struct gp_device *device, uint64_t addr, uint64_t size)
 /*
  * ---- cudaMallocAsync on the device's default pool, and cudaMallocManaged ----
  *
- * The pool of the simulated device beside it holds a capacity that was asked
- * for; what the device's own pool has reserved and uses is read from its
- * attributes.  Managed memory has no pages before somebody touches it, so each
- * block is set to zero on the device: if it is too full, others move out.
+ * A capacity is enforced by the pool of the simulated device; what the real
+ * pool has reserved and uses is read from its attributes. Managed memory has no
+ * pages before it is first accessed, so each new block is set to zero on the
+ * device; if the device is full, pages of other blocks are evicted to host
+ * memory.
  */
 
-/* The trace's first stream is CUDA's default one; the others are made when they
- * are first used. */
+/* The trace's first stream is CUDA's default stream; the others are created
+ * when they are first used. */
 static void *stream_of(struct cuda_device *d, uint16_t index)
 {
 	size_t before = d->stream_room;
@@ -471,7 +474,7 @@ static void set_attributes(struct cuda_device *d, uint64_t threshold,
 	}
 }
 
-/* What it is set to now is put back in the end. */
+/* At the first call, saves the pool's attributes for cuda_pool_end(). */
 static void pool_set(struct gp_device *device,
 		     const struct gp_pool_settings *settings)
 {
@@ -494,7 +497,7 @@ static void pool_set(struct gp_device *device,
 	set_attributes(d, settings->threshold, flags);
 }
 
-/* Leaves the pool as it was found. */
+/* Restores the attributes that the pool had before the run. */
 static void cuda_pool_end(struct cuda_device *d)
 {
 	if (d->pool) {
@@ -658,22 +661,23 @@ static void cuda_managed_free(struct gp_device *device, uint64_t addr,
 /*
  * ---- patterns in memory: what a block's owner would write and read ----
  *
- * All of a block is set to one byte, and windows of it to words that follow
- * from the block and the place: one at the start of each GP_DEVICE_GRAIN, and
- * one at the end.  Of two blocks that overlap one starts within the other; so
- * whoever comes second is seen where the first is read, unless it is smaller
- * than a grain and lies between two windows.
+ * The whole block is set to one byte. Windows of it are then filled with words
+ * computed from the block's seed and the position: a window at each multiple of
+ * GP_DEVICE_GRAIN, and one at the end. If two blocks overlap, one starts within
+ * the other, so reading the block that was written first finds the start of the
+ * second one, unless the second is smaller than a grain and lies between two
+ * windows.
  */
 
 #define WORD   sizeof(uint64_t)
 #define WINDOW (512 * WORD)
-#define ROOM   (WINDOW + WORD) /* the last one has the odd bytes, too */
+#define ROOM   (WINDOW + WORD) /* the last window may end in a partial word */
 
 struct window {
 	uint64_t offset, size;
 };
 
-/* Begins at a whole word, so that windows that overlap say the same. */
+/* A multiple of WORD, so that overlapping windows contain the same words. */
 static uint64_t last_offset(uint64_t size)
 {
 	return size > WINDOW ? (size - WINDOW) / WORD * WORD : 0;

@@ -252,7 +252,7 @@ static enum gp_status describe(struct gp_cuda *cuda,
 	return GP_OK;
 }
 
-/* Loads one runtime; path NULL: the functions are there already. */
+/* Loads one runtime; path NULL: the functions come from config->find. */
 static enum gp_status open_one(struct gp_cuda *c, const char *path,
 			       const struct gp_cuda_config *config,
 			       struct gp_diag *diag)

@@ -21,8 +21,8 @@ struct gp_cuda {
 extern const struct cuda_allocation cuda_page;
 extern const struct cuda_access cuda_access;
 
-/* GP_SYSTEM, with what CUDA says to that error of a call for so many bytes; 0:
- * they do not matter. */
+/* GP_SYSTEM, with CUDA's text for an error of that call; bytes: the size that
+ * was requested, 0: not applicable. */
 enum gp_status cuda_fail(const struct gp_cuda *cuda, const char *call,
 			 uint64_t bytes, int error, struct gp_diag *diag);
 
