@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a trace tells of where it comes from: the release that wrote it, and how
- * much memory its device had; and runs that it cannot decide.
+ * The origin of a trace: the release that wrote it, and the memory of its
+ * device. Also which runs a recording cannot decide.
  */
 #include "gpupool/replay.h"
 
@@ -27,7 +27,7 @@ static bool has_addresses(const struct gp_trace *trace)
 	return false;
 }
 
-/* Verifies all devices under one release; false: its parser refuses conf. */
+/* Verifies all devices under one release; false: that release rejects conf. */
 static bool try_release(const struct gp_trace *trace, const char *conf,
 			struct gp_release_choice *choice)
 {
@@ -77,7 +77,8 @@ static void explain_keys(const struct gp_trace *trace,
 							    : "best");
 }
 
-/* Newest first; of releases that decide alike, the newest stands for all. */
+/* Tries the newest release first; of releases that decide alike, only the
+ * newest is tried. */
 static bool choose(const struct gp_trace *trace, const char *conf,
 		   struct gp_release_choice *best)
 {
@@ -123,22 +124,24 @@ enum gp_status gp_replay_release_of(const struct gp_trace *trace,
 
 #define MIB UINT64_C(1048576)
 
-/* More than any segment that a request of a size gets, under any settings. */
+/* An upper bound for the segment that a request of this size gets, under any
+ * settings. */
 static uint64_t segment_at_most(uint64_t size)
 {
 	return size + 32 * MIB;
 }
 
-/* A request failed that the device had room for: PyTorch itself refused it, as
- * set_per_process_memory_fraction has it do, which a snapshot does not tell. */
+/* The device had room for the request that failed, so PyTorch itself refused it
+ * because of set_per_process_memory_fraction(), which a snapshot does not
+ * contain. */
 static bool is_refused_by_limit(const struct gp_event *event)
 {
 	return event->kind == GP_OOM &&
 	       event->addr >= segment_at_most(event->size);
 }
 
-/* The least that a device has that served a program up to an oom: what was
- * live at any moment, and what was live and free in the end. */
+/* The least memory that the device can have, given the events up to an OOM: the
+ * peak of live bytes, or the live and free bytes at the OOM. */
 static uint64_t least_up_to(const struct gp_device_trace *t, size_t oom)
 {
 	uint64_t *sizes =
@@ -161,9 +164,9 @@ static uint64_t least_up_to(const struct gp_device_trace *t, size_t oom)
 	return gp_larger(most, gp_sum(live, t->events[oom].addr));
 }
 
-/* An oom tells what was free then; the rest was reserved, or others' from the
- * first event to the last.  Of a recording without segments nobody knows what
- * was reserved. */
+/* An OOM event has the bytes that were free; all others were reserved, or were
+ * in use by other processes during the whole recording. In a recording without
+ * segments the reserved bytes are unknown. */
 uint64_t gp_replay_capacity_of(const struct gp_trace *trace, uint32_t device)
 {
 	const struct gp_device_trace *t = &trace->devices[device];
@@ -187,9 +190,10 @@ uint64_t gp_replay_capacity_of(const struct gp_trace *trace, uint32_t device)
 
 /* What the recording says about the memory limit. */
 struct bounds {
-	uint64_t most;	    /* reserved at its largest: below the limit */
-	uint64_t collected; /* least reserved when segments were given back to
-			     * make room: above the threshold */
+	uint64_t most; /* peak of reserved bytes: below the limit */
+	/* Least reserved bytes at which segments were released to make room:
+	 * above the threshold. */
+	uint64_t collected;
 };
 
 static struct bounds find_bounds(const struct gp_device_trace *t)
@@ -218,7 +222,7 @@ static struct bounds find_bounds(const struct gp_device_trace *t)
 	return bounds;
 }
 
-/* An empty_cache, and the end of a pool, give segments back for nothing. */
+/* These release segments although no request needs room. */
 static bool gives_back(const struct gp_event *event)
 {
 	return event->kind == GP_EMPTY_CACHE || event->kind == GP_POOL_RELEASE;
@@ -249,7 +253,8 @@ bool gp_replay_refused_room(const struct gp_trace *trace, uint32_t device,
 			if (reserved > room->least)
 				room->least = reserved;
 		} else if (is_refused_by_limit(event)) {
-			/* Collected or not: nothing more is given back then. */
+			/* Whether or not garbage was collected first: nothing
+			 * more is released at this point. */
 			if (reserved + segment_at_most(event->size) <
 			    room->below)
 				room->below =
@@ -264,7 +269,7 @@ bool gp_replay_refused_room(const struct gp_trace *trace, uint32_t device,
 	       settings->gc_threshold <= 0 && settings->memory_fraction >= 1;
 }
 
-/* How many addresses come out as recorded before the first that does not. */
+/* The number of addresses that match before the first mismatch. */
 static uint64_t try_capacity(const struct gp_trace *trace, uint32_t device,
 			     const struct gp_settings *settings,
 			     uint64_t capacity, bool *is_exact)
@@ -307,7 +312,7 @@ uint64_t gp_replay_fit_capacity(const struct gp_trace *trace, uint32_t device,
 		return known;
 	bounds = find_bounds(&trace->devices[device]);
 	if (bounds.collected == GP_UNLIMITED || threshold <= 0)
-		return known; /* no decision shows a limit */
+		return known; /* nothing in the recording depends on a limit */
 	low = (uint64_t)((double)bounds.most / fraction) / MIB * MIB;
 	high = (uint64_t)((double)bounds.collected / fraction / threshold);
 	step = high > low ? (high - low) / FIT_TRIES / MIB * MIB : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a verification is held against. */
+/* The recorded device, fidelity, and the order of start segments. */
 #include "replay/recorded.h"
 
 #include <stdlib.h>
@@ -10,7 +10,8 @@
 
 /* ---- the recorded device ---- */
 
-/* Where segments go that the recording did not have: a range no driver uses. */
+/* Addresses of segments that the recording does not have: a range that no
+ * driver uses. */
 #define SPARE_BASE UINT64_C(0x100000000)
 
 static struct recorded *recorded_of(struct gp_device *device)
@@ -45,7 +46,7 @@ static uint64_t spare_addresses(struct recorded *r, uint64_t size)
 	return addr;
 }
 
-/* Whether the recording's device said no here. */
+/* Whether the recording's device refused memory here. */
 static bool was_refused(const struct gp_event *outcome)
 {
 	return outcome &&
@@ -77,8 +78,8 @@ static bool recorded_malloc(struct gp_device *device, uint64_t size,
 	return true;
 }
 
-/* Passes the recorded twin of what the engine gives back, if it is next or
- * behind others that are given back. */
+/* Skips the recorded outcome of a release by the engine: the next one, or one
+ * after other releases. */
 static void pass_release(struct recorded *r, enum gp_event_kind kind,
 			 uint64_t addr)
 {
@@ -117,8 +118,8 @@ static void recorded_set_other(struct gp_device *device, uint64_t bytes)
 	(void)bytes;
 }
 
-/* What the request under way was given at last, behind what made room for it.
- */
+/* The pages that the current request finally got, after the outcomes that made
+ * room for them. */
 static const struct gp_event *next_map(const struct recorded *r)
 {
 	for (size_t i = r->at; i < r->stop; i++)
@@ -127,8 +128,8 @@ static const struct gp_event *next_map(const struct recorded *r)
 	return NULL;
 }
 
-/* A reservation begins where its first page was mapped, be it only when the
- * request was tried again. */
+/* A reservation begins where its first page was mapped, even if that succeeded
+ * only when the request was retried. */
 static bool recorded_reserve(struct gp_device *device, uint64_t size,
 			     uint64_t *addr)
 {
@@ -216,7 +217,7 @@ static const struct gp_device_ops recorded_ops = {
 	.destroy = recorded_destroy,
 };
 
-/* A segment that is asked for is the next request's. */
+/* Not segment_alloc and segment_map: these belong to the next request. */
 static bool is_returned(const struct gp_event *event)
 {
 	switch ((enum gp_event_kind)event->kind) {
@@ -327,9 +328,10 @@ void fidelity_check(struct gp_fidelity *fidelity,
 			 addr, event->addr);
 }
 
-/* ---- the age of start segments, from the blocks that were taken ---- */
+/* ---- the age of start segments, derived from the blocks that were taken
+ * ---- */
 
-/* The start segment an address lies in; count: none. */
+/* The start segment that contains the address; segment_count: none does. */
 static size_t segment_of(const struct gp_state *start, uint64_t addr)
 {
 	size_t i = 0;
@@ -348,7 +350,8 @@ static uint64_t size_at(const struct candidates *candidates, uint64_t addr)
 	return 0;
 }
 
-/* The segment of lowest address that is older than all that are left. */
+/* Of the segments without a rank, the one with the lowest address among those
+ * not known to be younger than another. */
 static size_t next_oldest(const struct order *order, const bool *is_placed)
 {
 	for (size_t i = 0; i < order->count; i++) {
@@ -363,7 +366,8 @@ static size_t next_oldest(const struct order *order, const bool *is_placed)
 	return order->count;
 }
 
-/* Ranks that keep to all lessons; false: they contradict each other. */
+/* Ranks the segments according to all lessons; false: the lessons contradict
+ * each other. */
 static bool rank(struct order *order)
 {
 	bool *is_placed = gp_mem_alloc(order->count, sizeof(*is_placed));
@@ -401,7 +405,7 @@ bool order_learn(struct order *order, const struct gp_state *start,
 	    size_at(candidates, mismatch->recorded) != size)
 		return false;
 	if (order->ranks && order->ranks[recorded] < order->ranks[chosen])
-		return false; /* that much was known: it is not the age */
+		return false; /* known already, so age is not the cause */
 	if (!order->ranks) {
 		order->count = start->segment_count;
 		order->ranks =

@@ -2,8 +2,8 @@
 /*
  * A replay: the loop over a device's events.
  *
- * Requests go to the engine; recorded outcomes are passed over, but tell the
- * recorded device what to answer when the run is a verification.
+ * Requests go to the engine. Recorded outcomes are skipped; in a verification
+ * the recorded device takes its answers from them.
  */
 #include "gpupool/replay.h"
 
@@ -29,13 +29,13 @@ struct replay {
 	struct watch watch;
 	struct memory_check check;
 	struct configured configured; /* at the last OOM */
-	size_t event;		      /* the one under way */
-	size_t look;		      /* the next of config->looks, or event */
-	size_t first_outcome;	      /* verification: not yet compared */
-	uint64_t next;		      /* next_pause; 0: this one */
+	size_t event;		      /* index of the current event */
+	size_t look;	      /* index into config->looks, or the next event */
+	size_t first_outcome; /* of those not yet compared, in a verification */
+	uint64_t next;	      /* next_pause(); 0: the current event */
 	bool is_verifying, may_end_early;
-	bool may_end_anywhere; /* not only where memory runs out */
-	bool is_checked;       /* is_verifying, or memory is */
+	bool may_end_anywhere; /* not only at an OOM */
+	bool is_checked;       /* verifying, or checking memory */
 };
 
 static void pass_action(void *arg, const struct gp_action *action)
@@ -152,7 +152,8 @@ static void note_unserved(struct replay *r, const struct gp_event *event,
 		note_oom(r, event, answer);
 }
 
-/* An alloc whose answer somebody compares, or writes to. */
+/* An alloc whose answer is compared with the recording, or whose memory is
+ * written. */
 static void do_checked_alloc(struct replay *r, const struct gp_event *event)
 {
 	enum gp_answer answer;
@@ -203,14 +204,14 @@ static void set_other(struct replay *r, uint64_t bytes)
 		};
 }
 
-/* Its outcomes stand behind it. */
+/* For empty_cache, whose outcomes are recorded after it. */
 static void aim_at_returns(struct replay *r)
 {
 	if (r->is_verifying)
 		recorded_aim(&r->recorded, r->event + 1, end_of_outcomes(r));
 }
 
-/* Outcomes up to here are not the next request's. */
+/* Whether outcomes before this event do not belong to a later request. */
 static bool ends_outcomes(const struct gp_event *event)
 {
 	return event->kind < GP_FIRST_OUTCOME && event->kind != GP_MARK &&
@@ -248,8 +249,8 @@ static void do_other(struct replay *r, const struct gp_event *event)
 		note_refusal(r);
 }
 
-/* Most are one of two, and the next is a coin's toss: no jump through a table,
- * which is foretold less often. */
+/* Most events are an alloc or a free, in no predictable order. Comparisons
+ * cause fewer branch mispredictions here than a switch with a jump table. */
 static inline void do_event(struct replay *r, const struct gp_event *event)
 {
 	if (event->kind == GP_FREE)
@@ -273,7 +274,7 @@ static bool is_over(const struct replay *r)
 		r->result->fidelity.first.is_there);
 }
 
-/* The event after which somebody looks next. */
+/* The event after which config->look is called next. */
 static uint64_t next_look(const struct replay *r)
 {
 	const struct gp_replay_config *config = r->config;
@@ -294,9 +295,8 @@ static void do_look(struct replay *r)
 }
 
 /*
- * What is to be done behind some events only: the next of them.
- *
- * The loop compares each event with this one number.
+ * The next event after which anything but the request itself is to be done. The
+ * loop compares each event with this one number only.
  */
 static uint64_t next_pause(const struct replay *r)
 {
@@ -305,7 +305,7 @@ static uint64_t next_pause(const struct replay *r)
 	return gp_smaller(next_look(r), r->watch.bin_end);
 }
 
-/* False: the run ends here. */
+/* Returns false if the run ends here. */
 static bool pause(struct replay *r, const struct gp_event *event)
 {
 	if (r->is_verifying)
@@ -330,7 +330,8 @@ static inline bool do_both(struct replay *r, const struct gp_event *event)
 	return true;
 }
 
-/* The event before which they are tried, where nothing is done between them. */
+/* The first event that must not be part of an alloc_and_free, because something
+ * is to be done after it. */
 static uint64_t end_of_both(const struct replay *r, uint64_t next, size_t stop)
 {
 	if (!r->allocator->ops->alloc_and_free || r->is_checked || !stop)
@@ -370,7 +371,7 @@ static void run(struct replay *r, size_t stop)
 	r->result->requests = requests;
 }
 
-/* ---- what a run leaves behind ---- */
+/* ---- the result ---- */
 
 static void note_pools(struct gp_replay_result *result,
 		       const struct gp_trace *trace,
@@ -403,7 +404,7 @@ static void closing_note(struct gp_replay_result *result,
 	allocator->ops->state(allocator, &result->end);
 }
 
-/* GP_OK unless the engine or the device broke on the way. */
+/* GP_OK, unless the engine or the device failed during the run. */
 static enum gp_status closing_health(struct gp_allocator *allocator,
 				     struct gp_device *device,
 				     struct gp_diag *diag)
@@ -475,7 +476,7 @@ static void replay_init(struct replay *r, const struct gp_replay_config *config,
 	result->alike = gp_alike_of(config->settings);
 }
 
-/* The same run, of which nobody hears. */
+/* The same run without callbacks and checks. */
 static struct gp_replay_config quietly(const struct gp_replay_config *config)
 {
 	struct gp_replay_config quiet = *config;
@@ -487,7 +488,8 @@ static struct gp_replay_config quietly(const struct gp_replay_config *config)
 	return quiet;
 }
 
-/* What could have been chosen at the first mismatch, by a run up to there. */
+/* Lists the free blocks that could have been taken at the first mismatch, by a
+ * run up to that event. */
 static void list_candidates(const struct gp_replay_config *config,
 			    const struct order *order,
 			    const struct gp_mismatch *mismatch,
@@ -511,7 +513,7 @@ static void list_candidates(const struct gp_replay_config *config,
 	gp_replay_release(&result);
 }
 
-/* As many as a report has room for. */
+/* Keeps as many as a report has room for. */
 static void note_candidates(const struct gp_replay_config *config,
 			    const struct order *order,
 			    struct gp_mismatch *mismatch)
@@ -542,7 +544,7 @@ static enum gp_status run_all(const struct gp_replay_config *config,
 	return end(&r, diag);
 }
 
-/* Up to the first mismatch, if there is one; quietly. */
+/* Runs without callbacks up to the first mismatch; false: there is none. */
 static bool find_mismatch(const struct gp_replay_config *config,
 			  const struct order *order,
 			  struct gp_mismatch *mismatch)
@@ -559,7 +561,8 @@ static bool find_mismatch(const struct gp_replay_config *config,
 	return mismatch->is_there;
 }
 
-/* Memory at the fullest moment of the peak: the run once more, up to there. */
+/* Keeps the allocator's state at the fullest moment of the peak, by a second
+ * run up to that event. */
 static enum gp_status keep_peak(const struct gp_replay_config *config,
 				const struct order *order,
 				struct gp_replay_result *result,
@@ -577,7 +580,7 @@ static enum gp_status keep_peak(const struct gp_replay_config *config,
 		return status;
 	result->peak_is_from_start =
 		again.at_peak.reserved == fullest->reserved;
-	/* Or is it before the first event? */
+	/* Unless it is the state before the first event. */
 	if (again.at_peak.reserved != fullest->reserved ||
 	    again.at_peak.allocated != fullest->allocated)
 		run(&r, fullest->event + 1);
@@ -609,7 +612,7 @@ static void learn_order(const struct gp_replay_config *config,
 	}
 }
 
-/* What the caller left to us. */
+/* Sets what the caller left at its default. */
 static enum gp_status complete(struct gp_replay_config *config,
 			       struct gp_settings *settings,
 			       struct gp_diag *diag)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests of a trace, as an engine is asked for them. */
+/* Passing the requests of a trace to an engine. */
 #include "replay/requests.h"
 
 #include "base/larger.h"
 
-/* Of the segments that cudaMalloc made before the recording begins; 0: there
- * are none. */
+/* The lowest address of the segments that cudaMalloc returned before the
+ * recording began; 0: there are none. */
 static uint64_t lowest_segment(const struct gp_state *start)
 {
 	uint64_t lowest = UINT64_MAX;
@@ -16,8 +16,8 @@ static uint64_t lowest_segment(const struct gp_state *start)
 	return lowest < UINT64_MAX ? lowest : 0;
 }
 
-/* Of a recording from its beginning, whose first request made a segment; 0: it
- * did not, or outcomes were not recorded. */
+/* The address of the first segment of a recording, if the first request made
+ * it; 0: it did not, or outcomes were not recorded. */
 static uint64_t first_segment(const struct gp_device_trace *trace)
 {
 	size_t allocs = 0;
@@ -40,7 +40,7 @@ void request_places(struct gp_device *device,
 		device->ops->place_as(device, addr, lowest != 0);
 }
 
-/* What an engine has no op for means nothing to it. */
+/* Operations that an engine does not implement have no effect. */
 static enum gp_answer ask_pool(enum gp_answer (*op)(struct gp_allocator *,
 						    uint16_t pool),
 			       struct gp_allocator *allocator, uint16_t pool)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Noting what a person will want to know. */
+/* What is recorded during a replay, for reports. */
 #include "replay/watch.h"
 
 #include <stdlib.h>
@@ -132,13 +132,13 @@ void watch_end(struct watch *watch, uint64_t events)
 	watch->result->at_end = gp_moment_of(watch->allocator, events);
 }
 
-/* ---- requests without memory ---- */
+/* ---- failed requests ---- */
 
 /*
- * What PyTorch's message tells of an OOM: DeviceCachingAllocator::malloc.
+ * The contents of PyTorch's OutOfMemoryError: DeviceCachingAllocator::malloc.
  *
- * The settings and the limit are those of the moment; requests up to there may
- * have changed them.
+ * The settings and the limit are those at that event; earlier events may have
+ * changed them.
  */
 
 static void set_fraction(struct configured *c, double fraction)
@@ -156,7 +156,7 @@ struct configured configured_at_start(const struct gp_settings *settings)
 	return c;
 }
 
-/* Each event is looked at once in a run, however many requests fail. */
+/* Each event is visited once in a run, however many requests fail. */
 static void configured_move(struct configured *c,
 			    const struct gp_replay_config *config,
 			    uint64_t event)
@@ -188,7 +188,7 @@ static uint64_t reserve_of(const struct gp_settings *settings, uint64_t total)
 	return GP_UNLIMITED;
 }
 
-/* What no allocator could do without: its request, in whole 512 bytes. */
+/* What any allocator needs for the block: its request, rounded to 512 bytes. */
 static uint64_t needed_by(const struct gp_block *b)
 {
 	uint64_t size = gp_round_up(b->requested, GP_MIN_BLOCK_SIZE);
@@ -196,8 +196,8 @@ static uint64_t needed_by(const struct gp_block *b)
 	return gp_smaller(size, b->size);
 }
 
-/* A free block, by what the request could have done with it; those of private
- * pools PyTorch counts as allocated. */
+/* Adds a free block to the sum of its kind: which requests could use it.
+ * PyTorch's message counts free blocks of private pools as allocated. */
 static void add_free(struct gp_oom *oom, const struct gp_segment *segment,
 		     uint64_t size)
 {
@@ -216,7 +216,7 @@ static void add_free(struct gp_oom *oom, const struct gp_segment *segment,
 	}
 }
 
-/* What is free, and what blocks in use need. */
+/* Sums up the free blocks, and what the blocks in use need. */
 static void walk(struct gp_oom *oom, struct gp_allocator *allocator)
 {
 	struct gp_state state;
@@ -266,7 +266,7 @@ void oom_describe(struct gp_oom *oom, const struct gp_replay_config *config,
 		oom->limit > oom->reserved ? oom->limit - oom->reserved : 0);
 	taken = gp_sum(oom->reserved, c->other);
 	oom->overdrawn = taken - gp_smaller(taken, total);
-	/* Could it have been served, had all that is free been in one piece? */
+	/* Whether contiguous free memory would have been enough. */
 	oom->cause = oom->free_bytes + oom->room >= oom->size
 			     ? GP_CAUSE_FRAGMENTATION
 			     : GP_CAUSE_CAPACITY;
@@ -295,11 +295,11 @@ void oom_add(struct gp_replay_result *result,
 	ooms->list[ooms->kept++] = *oom;
 }
 
-/* ---- whose memory it is ---- */
+/* ---- memory check ---- */
 
 struct checked_block {
 	uint64_t addr, size; /* size 0: not written */
-	uint64_t event;	     /* the request's: its pattern's seed */
+	uint64_t event;	     /* of the request; also the pattern's seed */
 };
 
 void memory_check_init(struct memory_check *check, struct gp_device *device,

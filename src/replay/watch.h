@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is noted while a replay runs: the timeline, the moment of the peak, the
- * requests without memory, and whether blocks stay their owner's.
+ * What is recorded during a replay: the timeline, the moment of the peak,
+ * failed requests, and whether the memory of blocks was overwritten.
  */
 #ifndef REPLAY_WATCH_H
 #define REPLAY_WATCH_H
@@ -13,14 +13,15 @@ struct watch {
 	struct gp_replay_result *result;
 	struct gp_allocator *allocator;
 	const struct gp_level *levels; /* the allocator's */
-	uint64_t events, bin, bin_end; /* bin_end: first event of the next */
+	uint64_t events, bin,
+		bin_end; /* bin_end: first event of the next bin */
 };
 
 void watch_init(struct watch *watch, struct gp_allocator *allocator,
 		uint64_t events, struct gp_replay_result *result);
 struct gp_oom watch_oom(struct watch *watch, struct gp_device *device,
 			const struct gp_event *event, uint64_t index);
-/* Says so in the result when the run may end behind that event. */
+/* Sets the result's is_cut if the run may end after that event. */
 void watch_cut(const struct watch *watch, const struct gp_replay_cut *cut,
 	       uint64_t event);
 void watch_end(struct watch *watch, uint64_t events);
@@ -40,14 +41,15 @@ static inline void watch_max(uint64_t *most, uint64_t value)
 	*most = gp_larger(*most, value);
 }
 
-/* After each event: the next bin begins with what there is now. */
+/* To be called after each event. The next bin begins with the current
+ * levels. */
 static inline void watch_event(struct watch *watch, uint64_t event)
 {
 	if (event >= watch->bin_end)
 		watch_next_bin(watch, event);
 }
 
-/* After each event that may raise anything, which frees do not. */
+/* To be called after each event that can raise a level; frees cannot. */
 static inline void watch_rise(struct watch *watch, uint64_t event)
 {
 	struct gp_timeline *line = &watch->result->timeline;
@@ -65,7 +67,8 @@ static inline void watch_rise(struct watch *watch, uint64_t event)
 		watch_fullest(watch, event);
 }
 
-/* What may be allocated at most for watch_rise to see no more than a level. */
+/* The allocated bytes above which watch_rise() would record a new fullest
+ * moment. */
 static inline uint64_t watch_most(const struct watch *watch)
 {
 	const struct gp_replay_result *result = watch->result;
@@ -76,7 +79,7 @@ static inline uint64_t watch_most(const struct watch *watch)
 		       : UINT64_MAX;
 }
 
-/* So many bytes were allocated, and are no more. */
+/* To be called if that many bytes were allocated and have been freed again. */
 static inline void watch_touch(struct watch *watch, uint64_t bytes)
 {
 	struct gp_timeline *line = &watch->result->timeline;
@@ -87,52 +90,52 @@ static inline void watch_touch(struct watch *watch, uint64_t bytes)
 		  watch_current(watch, GP_STAT_ACTIVE_BYTES) + bytes);
 }
 
-/* ---- requests without memory: what PyTorch's message tells of them ---- */
+/* ---- failed requests: what PyTorch's message says about them ---- */
 
-/* What a device's allocator is configured with after so many events. */
+/* The allocator's settings after the first `events` events. */
 struct configured {
 	struct gp_settings settings;
 	double fraction;
 	bool has_limit;
-	uint64_t other; /* bytes that other programs hold */
+	uint64_t other; /* bytes in use by other processes */
 	uint64_t events;
 };
 struct configured configured_at_start(const struct gp_settings *settings);
 
-/* Is more to be known of the next one than that it was there? */
+/* Whether more than its event is recorded for the next OOM. */
 bool oom_is_described(const struct gp_replay_config *config,
 		      const struct gp_replay_result *result);
-/* allocator and device are as the request left them. */
+/* allocator and device must be as the failed request left them. */
 void oom_describe(struct gp_oom *oom, const struct gp_replay_config *config,
 		  struct configured *configured, struct gp_allocator *allocator,
 		  struct gp_device *device);
-/* oom NULL: no more is known. */
+/* oom NULL: only the event is recorded. */
 void oom_add(struct gp_replay_result *result,
 	     const struct gp_replay_config *config, uint64_t event,
 	     const struct gp_oom *oom);
 
 /*
- * ---- whose memory it is ----
+ * ---- memory check ----
  *
- * Whether the memory that is handed out stays its owner's: a pattern is written
- * into each block and read before it is freed.
+ * Detects memory that is given to two blocks at once: a pattern is written into
+ * each block, and read before the block is freed.
  */
 
 struct memory_check {
 	struct gp_device *device;
-	struct checked_block *blocks; /* by id; NULL: nothing is checked */
+	struct checked_block *blocks; /* by id; NULL: no check */
 	uint32_t block_ids;
 	struct gp_memory_check *result;
 };
 
-/* Nothing for devices that have no memory. */
+/* Has no effect on devices without memory. */
 void memory_check_init(struct memory_check *check, struct gp_device *device,
 		       uint32_t block_ids, struct gp_memory_check *result);
 void memory_check_write(struct memory_check *check, uint32_t id, uint64_t addr,
 			uint64_t size, uint64_t event);
-/* GP_NO_ID and blocks that were not written: nothing. */
+/* Ignores GP_NO_ID and blocks that were not written. */
 void memory_check_read(struct memory_check *check, uint32_t id, uint64_t event);
-/* Reads what is still live, too. */
+/* Also reads the blocks that are still live. */
 void memory_check_end(struct memory_check *check, uint64_t event);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests that lead to a start state. */
+/* Requests that bring an empty allocator into a start state. */
 #include "replay/verify/prologue.h"
 
 #include <stdlib.h>
@@ -10,13 +10,13 @@
 /* PyTorch's kSmallSize: the largest request of the small pool. */
 #define SMALL_SIZE (UINT64_C(1) << 20)
 
-/* What a block's place is held by while others are cut. */
+/* A block that occupies a place while others are cut. */
 struct piece {
 	const struct gp_segment *segment;
-	const struct gp_block *block; /* live in it, or NULL */
+	const struct gp_block *block; /* of the start state, live; or NULL */
 	uint64_t size;
-	uint32_t id;   /* of who holds it; GP_NO_ID: nobody could */
-	bool is_final; /* the block itself does */
+	uint32_t id;   /* of the occupying block */
+	bool is_final; /* occupied by the start state's own block */
 };
 
 struct pieces {
@@ -50,7 +50,7 @@ static void let_go(struct prologue *p, uint32_t id)
 		       .kind = GP_FREE, .id = id, .site = GP_NO_SITE });
 }
 
-/* A place held by nobody of the trace. */
+/* Allocates a placeholder, which is no block of the trace. */
 static uint32_t hold(struct prologue *p, const struct gp_segment *s,
 		     uint64_t size)
 {
@@ -58,8 +58,8 @@ static uint32_t hold(struct prologue *p, const struct gp_segment *s,
 	return p->next_id++;
 }
 
-/* The largest request whose block is no larger than that: 0 if none of its pool
- * is. */
+/* The largest request of the segment's pool whose block is at most that large;
+ * 0: every request's is larger. */
 static uint64_t largest_request(const struct prologue *p,
 				const struct gp_segment *s, uint64_t size)
 {
@@ -69,7 +69,7 @@ static uint64_t largest_request(const struct prologue *p,
 		high = SMALL_SIZE;
 	low /= GP_MIN_BLOCK_SIZE;
 	high /= GP_MIN_BLOCK_SIZE;
-	/* low is too small or fits; search the last that fits */
+	/* Binary search for the last request that fits. */
 	while (low < high) {
 		uint64_t middle = low + (high - low + 1) / 2;
 
@@ -85,13 +85,14 @@ static uint64_t largest_request(const struct prologue *p,
 
 /* ---- filling segments ---- */
 
-/* Holds all of a segment; ids first to first + count - 1. */
+/* Fills a segment with placeholders; returns their number. Their ids are
+ * consecutive. */
 static uint32_t fill(struct prologue *p, const struct gp_segment *s)
 {
 	uint32_t before = p->next_id;
 
 	if (s->is_expandable)
-		return 0; /* grows as it is cut */
+		return 0; /* it grows while it is cut */
 	if (s->is_small) {
 		for (uint64_t at = 0; at < s->size; at += SMALL_SIZE)
 			hold(p, s, SMALL_SIZE);
@@ -117,8 +118,9 @@ static uint64_t rounded_request(const struct prologue *p,
 	return gp_settings_round(p->settings, block->requested);
 }
 
-/* A live block that a request of its own makes as it was: it fits, or ends its
- * segment and leaves too little to be split off. */
+/* Whether the block's own request recreates it exactly: it has the rounded
+ * size, or it ends its segment and the remainder is too small to be split
+ * off. */
 static bool is_plain(const struct prologue *p, const struct piece *piece)
 {
 	const struct gp_segment *s = piece->segment;
@@ -145,7 +147,7 @@ static void cut_live(struct prologue *p, struct pieces *pieces,
 	add_piece(pieces, piece);
 }
 
-/* Free bytes may take several requests to hold. */
+/* A free block may take several placeholders. */
 static void cut_free(struct prologue *p, struct pieces *pieces,
 		     struct piece piece)
 {
@@ -163,8 +165,9 @@ static void cut_free(struct prologue *p, struct pieces *pieces,
 	}
 }
 
-/* In the large pool nobody can ask for as little as some free blocks have: they
- * go with the live block before them, and come off when that is asked for. */
+/* In the large pool no request is as small as some free blocks. These become
+ * part of the placeholder of the live block before them, and are split off when
+ * that block is requested. */
 static bool goes_along(const struct gp_segment *s, const struct gp_block *b)
 {
 	return !s->is_small && b->state == GP_INACTIVE && b->size <= SMALL_SIZE;
@@ -191,7 +194,7 @@ static void cut(struct prologue *p, struct pieces *pieces,
 	}
 }
 
-/* ---- giving each place to its owner ---- */
+/* ---- replacing the placeholders ---- */
 
 static void replace(struct prologue *p, const struct piece *piece)
 {
@@ -201,7 +204,7 @@ static void replace(struct prologue *p, const struct piece *piece)
 	ask(p, piece->segment, piece->block->id, piece->block->requested);
 }
 
-/* Freed, but another stream still uses it. */
+/* Makes the block pending free: freed, but still in use by another stream. */
 static void leave_waiting(struct prologue *p, const struct piece *piece)
 {
 	if (!piece->block || piece->block->state != GP_PENDING_FREE)
@@ -217,7 +220,8 @@ static void leave_waiting(struct prologue *p, const struct piece *piece)
 
 static void settle(struct prologue *p, const struct pieces *pieces)
 {
-	/* The last first: what comes off must not join the place before it. */
+	/* In reverse order: a remainder must not merge with the place before
+	 * it. */
 	for (size_t i = pieces->count; i--;)
 		replace(p, &pieces->items[i]);
 	for (size_t i = 0; i < pieces->count; i++)
@@ -227,8 +231,9 @@ static void settle(struct prologue *p, const struct pieces *pieces)
 		leave_waiting(p, &pieces->items[i]);
 }
 
-/* Whole, it would be too large for the request that it was obtained for, which
- * is too small for a block that is not split. */
+/* Whether the segment must be cut without being filled first: as one free block
+ * it would be larger than max_split_size, and smaller requests, for which it
+ * was allocated, cannot use such a block. */
 static bool must_be_cut_at_once(const struct prologue *p,
 				const struct gp_state *state,
 				const struct gp_segment *s)
@@ -243,7 +248,8 @@ static bool must_be_cut_at_once(const struct prologue *p,
 		rounded_request(p, first) < p->settings->max_split_size);
 }
 
-/* How many requests fill it until it is cut; 0 if it already is. */
+/* Allocates a segment; returns the number of placeholders that fill it until it
+ * is cut, 0 if it is cut already. */
 static uint32_t obtain(struct prologue *p, struct pieces *pieces,
 		       const struct gp_state *state, const struct gp_segment *s)
 {
@@ -315,7 +321,7 @@ void prologue_release(struct prologue *p)
 	p->events = NULL;
 }
 
-/* ---- whether it came out ---- */
+/* ---- comparing the result ---- */
 
 static bool is_alike(const struct gp_state *a, const struct gp_segment *x,
 		     const struct gp_state *b, const struct gp_segment *y)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Both runs of the same requests, and the first place where they part.
+ * Two runs of the same requests, and the first place where they differ.
  */
 #include "replay/verify/verify.h"
 
@@ -12,13 +12,13 @@
 #include "gpupool/device.h"
 #include "replay/verify/prologue.h"
 
-/* ---- what two runs did, compared ---- */
+/* ---- comparing actions ---- */
 
 struct deed_terms {
-	bool is_on_device; /* the second */
+	bool is_on_device; /* the second run */
 };
 
-/* That of an OOM is what the device had left. */
+/* The address of an OOM action is the device's free memory. */
 static bool has_address(const struct deed_terms *terms, uint8_t kind)
 {
 	return kind != GP_OOM || !terms->is_on_device;
@@ -40,7 +40,7 @@ static bool may_permute(uint8_t kind)
 	       kind == GP_SEGMENT_UNMAP;
 }
 
-/* How many of one kind follow one another. */
+/* The number of leading actions of the same kind. */
 static size_t run_length(const struct gp_deed *deeds, size_t count)
 {
 	size_t i = 0;
@@ -59,8 +59,8 @@ static int by_address(const void *a, const void *b)
 	return x->event < y->event ? -1 : x->event > y->event;
 }
 
-/* How many of one kind, of those whose order may be open, are the same in
- * another order; 0: they are not, or there are none. */
+/* The number of leading actions of one kind that are the same in both runs but
+ * for their order, if the order of that kind may differ; 0: none. */
 static size_t deeds_permuted(const struct deed_terms *terms,
 			     const struct gp_deed *a, size_t a_count,
 			     const struct gp_deed *b, size_t b_count)
@@ -83,14 +83,15 @@ static size_t deeds_permuted(const struct deed_terms *terms,
 }
 
 /*
- * ---- a device that is told ----
+ * ---- a scripted device ----
  *
- * A simulated device that places memory where another run's was: which block an
- * allocator takes depends on addresses, and a device chooses its own.
+ * A simulated device that places memory at the addresses of another run. Which
+ * block an allocator takes depends on addresses, and a real device chooses its
+ * own.
  */
 
 struct device_script {
-	const struct gp_deed *deeds; /* borrowed: the other run's */
+	const struct gp_deed *deeds; /* borrowed from the other run */
 	size_t count;
 };
 
@@ -100,9 +101,9 @@ struct place {
 
 struct scripted {
 	struct gp_device device;
-	struct gp_device *plan; /* says what there is room for */
+	struct gp_device *plan; /* decides what there is room for */
 	const struct device_script *script;
-	size_t next_alloc, next_map; /* deeds not yet looked at */
+	size_t next_alloc, next_map; /* the next deeds to visit */
 	struct place *places;
 	size_t count, room;
 };
@@ -112,7 +113,8 @@ static struct scripted *scripted_of(struct gp_device *device)
 	return (struct scripted *)device;
 }
 
-/* The deed's address, or what is planned where there is none. */
+/* The address in the next deed of that kind; if there is none, the planned
+ * one. */
 static uint64_t addr_of(const struct scripted *t, enum gp_event_kind kind,
 			size_t *next, uint64_t planned)
 {
@@ -131,7 +133,7 @@ static void add(struct scripted *t, uint64_t addr, uint64_t planned,
 	t->places[t->count++] = (struct place){ addr, planned, size };
 }
 
-/* The newest that holds the address; NULL: none does. */
+/* The newest place that contains the address; NULL: none does. */
 static struct place *find(const struct scripted *t, uint64_t addr)
 {
 	for (size_t i = t->count; i--;)
@@ -193,7 +195,7 @@ static void scripted_set_other(struct gp_device *device, uint64_t bytes)
 	plan->ops->set_other(plan, bytes);
 }
 
-/* Pages are first mapped where the reservation begins. */
+/* A reservation begins where its first pages are mapped. */
 static bool scripted_reserve(struct gp_device *device, uint64_t size,
 			     uint64_t *addr)
 {
@@ -276,7 +278,7 @@ static const struct gp_device_ops scripted_ops = {
 	.destroy = scripted_destroy,
 };
 
-/* As struct gp_replay_config's make_device, with a script. */
+/* For struct gp_replay_config's make_device; script: its argument. */
 static struct gp_device *scripted_create(void *script, uint32_t ordinal,
 					 uint64_t capacity)
 {
@@ -365,7 +367,8 @@ bool gp_verify_counter(size_t index, char *name, size_t size,
 	return true;
 }
 
-/* Where PyTorch walks blocks or pools by the hash of a pointer. */
+/* Releases in which PyTorch visits blocks or pools in the order of a hash of
+ * pointers. */
 #define FIRST_HASHED 9
 #define LAST_HASHED  12
 
@@ -381,7 +384,7 @@ struct verify {
 	struct gp_diag *diag;
 	struct prologue prologue;
 	struct run ours, theirs;
-	struct device_script script; /* what ours follows, if it is to */
+	struct device_script script; /* for our run, if it has one */
 };
 
 /* ---- runs ---- */
@@ -416,7 +419,7 @@ static const struct gp_engine *engine_of(const struct verify *v, enum side side)
 					       : engine;
 }
 
-/* The first requests, by one side. */
+/* Runs the first `events` events on one side. */
 static enum gp_status play(struct verify *v, enum side side, size_t events,
 			   struct run *run)
 {
@@ -436,7 +439,8 @@ static enum gp_status play(struct verify *v, enum side side, size_t events,
 		.is_interrupted = v->config->is_interrupted,
 	};
 
-	/* PyTorch's addresses are the device's; ours are to be the same. */
+	/* PyTorch's own addresses are those of the device, and ours must be the
+	 * same. */
 	if (side == OURS && v->script.count) {
 		config.make_device = scripted_create;
 		config.make_device_arg = &v->script;
@@ -475,8 +479,9 @@ static bool has_event(const struct verify *v, enum gp_event_kind kind,
 	return false;
 }
 
-/* From 2.13 on only captures still defer blocks.  Those that wait for a stream
- * the trace does not name are also walked in an order of our making. */
+/* Whether the order of completions is undefined. Since 2.13 that is the case
+ * only if a capture defers blocks. Blocks that wait for a stream which the
+ * trace does not name are also visited in an arbitrary order. */
 static bool order_is_open(const struct verify *v)
 {
 	uint8_t release = v->config->settings->release;
@@ -522,7 +527,8 @@ static size_t compare_actions(struct verify *v)
 
 /* ---- counters ---- */
 
-/* Only the present value does not depend on the order of completions. */
+/* Peaks and totals of inactive blocks depend on the order of completions;
+ * current values do not. */
 static bool is_loose(const struct verify *v, const char *name)
 {
 	static const char last[] = "current";
@@ -533,7 +539,7 @@ static bool is_loose(const struct verify *v, const char *name)
 		strcmp(name + length - (sizeof(last) - 1), last) != 0);
 }
 
-/* What the release does not count is 0 in PyTorch's answer. */
+/* Counters that the release does not have are 0 in PyTorch's answer. */
 static bool is_counted(const struct verify *v, const char *name)
 {
 	uint8_t release = v->config->settings->release;
@@ -618,7 +624,7 @@ static void list_deeds(const struct run *run, size_t from, size_t stop,
 		side->deeds[side->count++] = run->deeds[i];
 }
 
-/* What the release does not count is no difference. */
+/* Counters that the release does not have are no difference. */
 static void keep_end(const struct verify *v, const struct run *run,
 		     struct gp_verify_side *side)
 {
@@ -636,7 +642,7 @@ static void keep_end(const struct verify *v, const struct run *run,
 	side->refusal_event = run->result.first_refusal_event;
 }
 
-/* The state before the request, and the counters behind it. */
+/* Collects the free blocks before the request, and the counters after it. */
 static enum gp_status look_closer(struct verify *v, size_t event)
 {
 	struct gp_difference *d = &v->result->first;
@@ -689,7 +695,7 @@ static enum gp_status differ_in_action(struct verify *v, size_t deed)
 	return differ(v, GP_DIFFERENT_ACTION, a < b ? a : b, deed);
 }
 
-/* Actions caused by requests before that one. */
+/* The number of actions that were caused by earlier requests. */
 static size_t deeds_before(const struct run *run, size_t event)
 {
 	size_t i = 0;
@@ -715,11 +721,11 @@ static bool is_alike_after(struct verify *v, size_t events,
 	return alike;
 }
 
-/* Halves the requests until the one is found behind which they differ. */
+/* Binary search for the request after which the counters differ. */
 static enum gp_status differ_in_counter(struct verify *v,
 					enum gp_difference_kind kind)
 {
-	size_t low = 0, high = v->prologue.count; /* alike, and not */
+	size_t low = 0, high = v->prologue.count; /* the same, and different */
 	enum gp_status status = GP_OK;
 
 	while (high - low > 1 && status == GP_OK) {
@@ -735,7 +741,7 @@ static enum gp_status differ_in_counter(struct verify *v,
 	return differ(v, kind, low, deeds_before(&v->ours, low));
 }
 
-/* ---- the whole ---- */
+/* ---- the verification ---- */
 
 static enum gp_status check_start(struct verify *v)
 {
@@ -754,7 +760,7 @@ static enum gp_status check_start(struct verify *v)
 	return status;
 }
 
-/* Whether what the first run reserved is there for the second one. */
+/* Whether the second run has room for what the first one reserved. */
 static void weigh(struct verify *v)
 {
 	struct gp_verify_result *result = v->result;
@@ -764,7 +770,7 @@ static void weigh(struct verify *v)
 		v->config->room && result->peak > v->config->room;
 }
 
-/* The first run again, with memory where the second one's is. */
+/* Repeats the first run with its memory at the addresses of the second. */
 static enum gp_status follow(struct verify *v)
 {
 	v->script = (struct device_script){ v->theirs.deeds, v->theirs.count };
