@@ -38,7 +38,7 @@ static void keep_waiting(struct ids *ids, const struct gp_device_trace *t)
 			ids->is_kept[t->events[i].id] = true;
 }
 
-/* What is live in the start state comes first. */
+/* Blocks of the start state get the first ids. */
 static void take_start(struct reading *r)
 {
 	const struct gp_state *start = &r->trace->start;
@@ -56,7 +56,7 @@ static void take_start(struct reading *r)
 	}
 }
 
-/* How many ids there will be. */
+/* Finds the largest number of ids in use at once. */
 static void count_ids(struct reading *r)
 {
 	const struct gp_device_trace *t = r->trace;
@@ -96,7 +96,7 @@ void reading_release(struct reading *r)
 	free(r->steps);
 }
 
-/* Returns how many events it is. */
+/* Returns the number of events that the step consists of. */
 static size_t read_step(struct reading *r, const struct gp_event *e,
 			bool is_last)
 {
@@ -127,8 +127,8 @@ static size_t read_step(struct reading *r, const struct gp_event *e,
 	return both ? 2 : 1;
 }
 
-/* Outcomes and marks request nothing, but the device is told where segments
- * were. */
+/* Outcomes and marks are no requests, but the device is told the addresses of
+ * recorded segments. */
 static bool is_step(const struct gp_event *e)
 {
 	return e->kind == GP_SEGMENT_ALLOC ||

@@ -15,7 +15,7 @@
 
 #define GRAIN GP_DEVICE_GRAIN
 
-/* ---- which traces can be played so ---- */
+/* ---- which traces are supported ---- */
 
 bool branches_follow(const struct gp_trace *trace, uint32_t device)
 {
@@ -36,38 +36,40 @@ bool branches_follow(const struct gp_trace *trace, uint32_t device)
 
 /* ---- a branch ---- */
 
-/* Capacities of a branch that came to it in one way, and what that told. */
+/* A range of capacities with a common past, and what is known of the run up to
+ * the last merge of branches. */
 struct member {
 	uint64_t from, to;
 	struct branch_facts before;
 };
 
 /*
- * A run under way.  Its device is the largest of its members', so that what it
- * is refused none of them is granted.  Between an allocator and a simulated
- * device it listens for requests.
+ * A run in progress. Its device is the largest of its members', so that what it
+ * refuses is refused by all of them. The branch stands between its allocator
+ * and the simulated device, in order to notice requests to the device.
  */
 struct branch {
-	struct gp_device ear; /* comes first; its reach is of addresses alone */
+	struct gp_device ear; /* must be first; reach: ranges only */
 	struct gp_device *sim;
 	struct gp_allocator *allocator;
 	struct gp_alike alike;
-	/* Since the members came together; what the allocator counts, before
-	 * that. */
+	/* Since the last merge; and the values of the allocator's counters
+	 * then. */
 	uint64_t refused, reserved, allocated;
 	int64_t retries_before, synchronizes_before;
 	struct member *members; /* ascending */
 	size_t member_count, member_room;
-	size_t at;	/* the next step */
-	uint64_t asked; /* bytes, by the request under way */
+	size_t at;	/* index of the next step */
+	uint64_t asked; /* bytes requested by the current step */
 	const struct gp_settings *settings;
-	/* Whether the request under way asked the device; as it was before
-	 * that, where some member may be given another answer, and NULL where
-	 * it cannot be kept. */
+	/* Whether the current step has made a request to the device, and
+	 * whether a smaller member could get another answer. kept: then a copy
+	 * of the branch from before the request; NULL: no copy was possible. */
 	bool has_asked, is_contested;
 	struct branch *kept;
-	/* Whether a pool and stream had two reservations, and whether one was
-	 * ever given back: else each lies behind those before it. */
+	/* Whether a pool and stream ever had two reservations at once, and
+	 * whether a reservation was ever released; until then each one lies
+	 * above all earlier ones. */
 	bool has_two_ranges, gave_range;
 	struct gp_shape shape;
 	bool is_shapeless, is_over;
@@ -115,16 +117,18 @@ static struct branch *branch_copy(struct branch *b)
 	return NULL;
 }
 
-/* ---- what it asks the device ---- */
+/* ---- requests to the device ---- */
 
-/* The most that a request maps, as the last of its pieces is whole pages. */
+/* An upper bound for what a request maps: the last part is rounded up to whole
+ * pages. */
 static uint64_t most_mapped(const struct branch *b)
 {
 	return gp_sum(gp_settings_round(b->settings, b->asked),
 		      gp_larger(b->settings->large_segment_size, GRAIN));
 }
 
-/* By so many bytes at most; nothing changes before it first asks. */
+/* To be called before a request to the device for at most `more` bytes, while
+ * the branch is still unchanged by it. */
 static void listen(struct branch *b, uint64_t more)
 {
 	uint64_t free_bytes, total;
@@ -154,7 +158,7 @@ static void ear_free(struct gp_device *device, uint64_t addr, uint64_t size)
 	sim->ops->free(sim, addr, size);
 }
 
-/* An allocator asks for the total when it is made, and never again. */
+/* An allocator only asks for the total when it is created. */
 static void ear_info(struct gp_device *device, uint64_t *free_bytes,
 		     uint64_t *total_bytes)
 {
@@ -226,7 +230,7 @@ static const struct gp_device_ops ear_ops = {
 	.adopt_range = ear_adopt_range,
 };
 
-/* ---- what it told ---- */
+/* ---- the facts of a run ---- */
 
 static const uint64_t *words_of(const struct gp_device_calls *calls)
 {
@@ -265,7 +269,7 @@ static struct gp_device_reach both_reaches(const struct gp_device_reach *a,
 	};
 }
 
-/* Adds what came since to what was before. */
+/* Adds what happened since the last merge. */
 static void add_facts(struct branch_facts *facts, struct branch *b)
 {
 	const struct gp_stats *stats = b->allocator->ops->stats(b->allocator);
@@ -295,7 +299,8 @@ static void note_levels(struct branch *b)
 		(uint64_t)gp_level_now(&levels[GP_STAT_ALLOCATED_BYTES]));
 }
 
-/* torch.cuda.reset_accumulated_memory_stats: the counters begin anew. */
+/* For torch.cuda.reset_accumulated_memory_stats(), which resets these
+ * counters. */
 static void forget_counts(struct branch *b)
 {
 	b->retries_before = b->synchronizes_before = 0;
@@ -316,7 +321,7 @@ static void add_member(struct branch *b, const struct member *member,
 	b->members[b->member_count++].to = to;
 }
 
-/* Of members, and of what was told: both begin with that capacity. */
+/* Compares members, or struct branch_told: both begin with `from`. */
 static int by_from(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -329,7 +334,7 @@ static uint64_t top_of(const struct branch *b)
 	return b->members[b->member_count - 1].to;
 }
 
-/* ---- one of them for a while, and those that part from it ---- */
+/* ---- one branch, and those that split off from it ---- */
 
 struct list {
 	struct branch **items;
@@ -340,8 +345,8 @@ struct batch {
 	const struct gp_trace *trace;
 	const struct reading *reading;
 	struct list list;
-	struct branches told; /* of those that end */
-	bool has_asked;	      /* a device */
+	struct branches told; /* of branches that ended */
+	bool has_asked;	      /* a request was made to a device */
 };
 
 static void add_branch(struct list *list, struct branch *b)
@@ -351,7 +356,7 @@ static void add_branch(struct list *list, struct branch *b)
 	list->items[list->count++] = b;
 }
 
-/* Of each member, which ends there. */
+/* Ends a branch, and records the facts of each member. */
 static void tell(struct branches *told, struct branch *b, bool is_out,
 		 size_t event)
 {
@@ -371,9 +376,10 @@ static void tell(struct branches *told, struct branch *b, bool is_out,
 	b->is_over = true;
 }
 
-/* ---- where it branches ---- */
+/* ---- splitting ---- */
 
-/* Keeps the members from low on; the others branch off at that request. */
+/* Keeps the members from low on; smaller ones move to the copy from before the
+ * request. */
 static void part_members(struct branch *b, uint64_t low)
 {
 	struct member *members = b->members;
@@ -391,9 +397,9 @@ static void part_members(struct branch *b, uint64_t low)
 	free(members);
 }
 
-/* Reservations are as long as on the largest device that was asked for: members
- * on which they might be too short are given up, and all, where the order of
- * two might be another. */
+/* All members use reservations of the length that the largest one has. Members
+ * with which these might be too short are given up; so is the whole branch if
+ * the order of two reservations might be different. */
 static void check_ranges(struct branch *b)
 {
 	uint64_t least = runs_with_range(b->ear.reach.longest_range);
@@ -404,7 +410,7 @@ static void check_ranges(struct branch *b)
 	b->is_over |= !b->member_count || (b->has_two_ranges && b->gave_range);
 }
 
-/* What a smaller device refuses this one was granted. */
+/* Splits off the members that refuse what the branch was granted. */
 static void part(struct batch *batch, struct branch *b)
 {
 	uint64_t granted = runs_grid_up(b->sim->reach.most_granted);
@@ -423,7 +429,7 @@ static void part(struct batch *batch, struct branch *b)
 	check_ranges(b);
 }
 
-/* ---- playing ---- */
+/* ---- running ---- */
 
 static bool serve(struct batch *batch, struct branch *b,
 		  const struct step *step)
@@ -508,7 +514,7 @@ static void play(struct batch *batch, struct branch *b)
 	check_ranges(b);
 }
 
-/* ---- all of them ---- */
+/* ---- all branches ---- */
 
 struct family {
 	const struct branches_config *config;
@@ -518,10 +524,10 @@ struct family {
 	size_t most; /* branches */
 	struct gp_alike widest;
 	struct batch *batches; /* of a round */
-	uint32_t quiet; /* rounds in which nothing was asked of a device */
+	uint32_t quiet;	       /* rounds without a request to a device */
 };
 
-/* A piece of a thread pool's work. */
+/* Thread pool callback. */
 static void play_batch(void *arg, size_t piece)
 {
 	struct family *f = arg;
@@ -555,7 +561,7 @@ static void take_over(struct family *f, struct batch *batch)
 	branches_release(&batch->told);
 }
 
-/* So many steps are more than it takes to begin a thread. */
+/* More work than it takes to start a thread. */
 #define STEPS_OF_THREAD 4000
 
 static void play_round(struct family *f)
@@ -581,9 +587,10 @@ static void play_round(struct family *f)
 	free(f->batches);
 }
 
-/* ---- coming together ---- */
+/* ---- merging ---- */
 
-/* Nothing tells two branches apart that are of one shape. */
+/* Gets the branch's shape, once. Two branches of one shape behave the same from
+ * then on. */
 static void look(struct branch *b)
 {
 	if (!b->shape.count && !b->is_shapeless)
@@ -607,7 +614,8 @@ static bool may_be_one(const struct branch *a, const struct branch *b)
 	return true;
 }
 
-/* Below max_split_least nothing is noted: that has to be one number, too. */
+/* alike.max_split_least must be equal: below it an allocator records nothing in
+ * alike. */
 static bool are_one(struct branch *a, struct branch *b)
 {
 	if (a->alike.max_split_least != b->alike.max_split_least ||
@@ -621,7 +629,7 @@ static bool are_one(struct branch *a, struct branch *b)
 		       a->shape.count * sizeof(*a->shape.words));
 }
 
-/* What came since the members came together is of them all. */
+/* Adds what happened since the last merge to each member, and starts anew. */
 static void close_facts(struct family *f, struct branch *b)
 {
 	const struct gp_stats *stats = b->allocator->ops->stats(b->allocator);
@@ -665,7 +673,8 @@ static void drop_over(struct list *list)
 	list->count = kept;
 }
 
-/* The longer nothing was asked of the device, the seldomer it is tried. */
+/* Merging is tried less often, the longer no request was made to a device:
+ * after 1, 2, 4 ... rounds. */
 static bool is_due(struct family *f)
 {
 	uint32_t quiet = f->quiet++;
@@ -689,7 +698,7 @@ static void join_all(struct family *f)
 	drop_over(&f->list);
 }
 
-/* ---- life ---- */
+/* ---- start and end ---- */
 
 static enum gp_status begin(struct family *f, struct gp_diag *diag)
 {
@@ -731,8 +740,8 @@ static enum gp_status begin(struct family *f, struct gp_diag *diag)
 	return GP_OK;
 }
 
-/* About what they may take together, and what one does: by itself, for each
- * block that is live at once, and for each stream. */
+/* Approximate memory that all branches may use together, and estimates of what
+ * one branch uses: a constant, an amount per live block, and one per stream. */
 #define MOST_BYTES	(UINT64_C(64) << 20)
 #define BYTES_OF_BRANCH (UINT64_C(128) << 10)
 #define BYTES_OF_BLOCK	256
@@ -748,7 +757,7 @@ static size_t most_branches(const struct family *f)
 			     streams * BYTES_OF_STREAM));
 }
 
-/* Those of the smallest devices are given up. */
+/* Gives up the branches with the smallest devices. */
 static void thin(struct list *list, size_t most)
 {
 	while (list->count > most) {

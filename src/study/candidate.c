@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The settings that people use: one table, the least unusual first. */
+/* The settings that people use: one table, the least unusual ones first. */
 #include <stdio.h>
 #include <string.h>
 
@@ -65,8 +65,8 @@ const struct gp_candidate_conf *gp_candidate_table(size_t *count)
 	return table;
 }
 
-/* What was set to have less than the device, lifted: nobody set it without a
- * reason.  Each where all of its settings are there. */
+/* Limits that can be lifted if nothing else serves a trace; they were set for a
+ * reason. A row applies if all of its settings are set. */
 #define OTHERS "others that share the device have less of it"
 static const struct gp_candidate_conf lifted[] = {
 	{ "throw_on_cudamalloc_oom:False",
@@ -89,7 +89,7 @@ static bool names(const char *conf, const char *item, size_t length)
 	return gp_conf_names(conf, name);
 }
 
-/* Whether a setting is one that some candidate sets. */
+/* Whether any candidate sets this setting. */
 static bool is_subject(const char *item, size_t length, const char *conf)
 {
 	(void)conf;
@@ -125,7 +125,7 @@ char *gp_candidate_apply(const char *base, const char *conf)
 	return replace(base, conf, is_subject);
 }
 
-/* Whether base has all that conf sets. */
+/* Whether base sets all that conf sets. */
 static bool has_all(const char *base, const char *conf)
 {
 	const char *item;

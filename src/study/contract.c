@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An engine's promises, each a made-up program or two and what came of it. */
+/* An engine's promises, each tested with one or more generated programs. */
 #include "study/contract.h"
 
 #include <inttypes.h>
@@ -15,17 +15,17 @@
 #define KIB	 (UINT64_C(1) << 10)
 #define MIB	 (UINT64_C(1) << 20)
 #define REQUESTS 4000
-#define LIVE	 150 /* blocks at once */
+#define LIVE	 150 /* most blocks at once */
 #define STREAMS	 3
-#define LOOKS	 37 /* events from one look at the state to the next */
+#define LOOKS	 37 /* events between two checks of the state */
 
 struct contract {
 	const struct gp_contract_config *config;
-	struct gp_promise *promise; /* the one that is tried */
-	bool is_hung;		    /* it kept one of them waiting */
+	struct gp_promise *promise; /* the promise under test */
+	bool is_hung;		    /* it did not answer in time */
 };
 
-/* ---- made-up programs ---- */
+/* ---- generated programs ---- */
 
 struct program {
 	struct gp_build *build;
@@ -52,7 +52,7 @@ static void put(struct program *p, enum gp_event_kind kind, uint64_t name,
 	gp_build_event(p->build, p->device, &event, name);
 }
 
-/* Mostly small ones, as programs have them. */
+/* Mostly small sizes, as in real programs. */
 static uint64_t some_size(struct gp_rng *rng)
 {
 	static const uint64_t most[] = { 4 * KIB, 4 * KIB, MIB,
@@ -119,7 +119,7 @@ static struct gp_trace *end(struct program *p)
 	return trace;
 }
 
-/* In the end nothing is in use any more. */
+/* At the end nothing is in use any more. */
 static struct gp_trace *mixed_program(uint64_t seed)
 {
 	struct program p = begin(seed);
@@ -135,10 +135,10 @@ static struct gp_trace *mixed_program(uint64_t seed)
 
 /* ---- runs ---- */
 
-/* What is seen while it runs. */
+/* What is observed during a run. */
 struct seen {
 	const struct contract *contract;
-	uint64_t print; /* of all actions */
+	uint64_t print; /* a hash of all actions */
 	char wrong[300];
 };
 
@@ -152,7 +152,7 @@ static void hear(void *arg, const struct gp_action *action, uint64_t event)
 		seen->print = gp_hash64(seen->print * 31 + parts[i]);
 }
 
-/* Blocks follow each other through their segment; returns what is in use. */
+/* Checks that the segment's blocks are contiguous; returns the bytes in use. */
 static uint64_t walk(struct seen *seen, const struct gp_state *state,
 		     const struct gp_segment *segment)
 {
@@ -217,7 +217,7 @@ static void look(void *arg, struct gp_allocator *allocator, uint64_t event)
 	       (uint64_t)gp_level_now(&levels[GP_STAT_ACTIVE_BYTES]), active);
 }
 
-/* False, and the promise says why: the engine broke. */
+/* False: the engine failed, and the promise's note says why. */
 static bool play(struct contract *c, struct gp_trace *trace, uint64_t capacity,
 		 struct seen *seen, struct gp_replay_result *result)
 {
@@ -360,7 +360,8 @@ static void knows_edges(struct contract *c, struct gp_trace *unused)
 
 	(void)unused;
 	if (play(c, trace, 1024 * MIB, &seen, &result)) {
-		/* No host has more than 2^62 bytes. */
+		/* Only the request of 2^62 bytes is larger than any host's
+		 * memory. */
 		uint64_t refused = beyond ? 1 : 2;
 
 		snprintf(note, sizeof(note),
@@ -374,7 +375,7 @@ static void knows_edges(struct contract *c, struct gp_trace *unused)
 	gp_trace_destroy(trace);
 }
 
-/* What another seed shows. */
+/* Repeats the checks with programs from other seeds. */
 static void holds_elsewhere(struct contract *c, struct gp_trace *unused)
 {
 	(void)unused;
@@ -421,7 +422,7 @@ void gp_contract_try(const struct gp_contract_config *config,
 	for (size_t i = 0; i < GP_PROMISES; i++) {
 		out[i] = (struct gp_promise){ promises[i].sentence, false, "" };
 		c.promise = &out[i];
-		/* To wait once is enough. */
+		/* Do not wait again for an engine that did not answer. */
 		if (c.is_hung)
 			keep(&c, false, "not tried, as it did not answer");
 		else

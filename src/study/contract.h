@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an engine promises, tried on programs that are made up from a seed: for
- * gpupool check-engine, and for the tests of those that come along.
+ * The promises of an engine, tested with programs that are generated from
+ * seeds: for gpupool check-engine, and for the tests of the built-in engines.
  */
 #ifndef STUDY_CONTRACT_H
 #define STUDY_CONTRACT_H
@@ -14,7 +14,7 @@
 struct gp_promise {
 	const char *sentence;
 	bool is_kept;
-	char note[600]; /* what was tried; why it is not kept */
+	char note[600]; /* what was tested, or why it is not kept */
 };
 
 #define GP_PROMISES 7
@@ -22,13 +22,12 @@ struct gp_promise {
 struct gp_contract_config {
 	const struct gp_engine *engine;
 	const char *torch_lib; /* as in struct gp_replay_config */
-	/* Called now and then, with the promise that is tried; NULL: nobody
-	 * watches. */
+	/* Called now and then with the promise under test; may be NULL. */
 	void (*step)(void *arg, const char *sentence);
 	void *arg;
 };
 
-/* As replays of the default settings have it. */
+/* Tests all promises with default settings. */
 void gp_contract_try(const struct gp_contract_config *config,
 		     struct gp_promise promises[GP_PROMISES]);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Every value of some settings, tried in few replays. */
+/* All values of some settings, covered by few replays. */
 #include "study/cover.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ struct search {
 	struct gp_cover *cover;
 	struct gp_space *space;
 	struct gp_diag *diag;
-	size_t room; /* for boxes of cover */
+	size_t room; /* of cover->boxes */
 };
 
 static void keep_box(struct search *s, const struct gp_alike *alike,

@@ -2,11 +2,12 @@
 /*
  * Estimates for windows.
  *
- * Several programs that may have led to the window are replayed from nothing,
- * under the recorded settings too, where the answer is known.  An estimate is
- * the replay of the window alone times powers of what the others, and the
- * recording, say it misses.  The powers, and the bounds, were fitted to many
- * programs that were cut into windows (tests/windows/README.md).
+ * Several programs that may have led to the window are replayed from an empty
+ * allocator; also under the recorded settings, for which the answer is known.
+ * The estimate is the peak of the window alone, times powers of the factors by
+ * which the other replays and the recording exceed it. The powers and the
+ * bounds were fitted to many programs that were cut into windows
+ * (tests/windows/README.md).
  */
 #include "study/estimate.h"
 
@@ -18,21 +19,21 @@
 #include "base/mem.h"
 #include "study/history.h"
 
-/* Where the recorded settings tell how large the window's past was: replays of
- * a halving search, and how near is near enough. */
+/* Binary search for the size of the window's past from the recorded settings:
+ * its limits, its number of replays, and when a result is near enough. */
 #define SCALE_LEAST 0.1
 #define SCALE_MOST  3.0
 #define SCALE_TRIES 9
-#define SCALE_NEAR  200 /* parts of what was reserved */
+#define SCALE_NEAR  200 /* 1/200 of the recorded bytes */
 
-/* Requests of at least this size are what segments are made for. */
+/* Larger requests have segments made for them. */
 #define LARGE_SIZE (UINT64_C(1) << 20)
 
 /* ---- replays ---- */
 
 struct total {
-	uint64_t before; /* reserved when the window begins */
-	uint64_t peak;	 /* from then on */
+	uint64_t before; /* reserved bytes when the window begins */
+	uint64_t peak;	 /* peak of reserved bytes from then on */
 };
 
 struct meter {
@@ -84,7 +85,7 @@ static enum gp_status play(const struct study *s, const struct gp_trace *trace,
 	return status;
 }
 
-/* From what the recording had cached. */
+/* Replays the window from the recorded start state. */
 static enum gp_status play_recorded(const struct study *s,
 				    const struct gp_settings *settings,
 				    struct total *total)
@@ -121,8 +122,9 @@ static enum gp_status play_history(const struct study *s, enum earlier earlier,
 	return status;
 }
 
-/* How many times as large the past must have been as the window for the
- * recording to have reserved what it had. */
+/* Finds the scale of the past: with the window as its past, at `scale` times
+ * its sizes, a replay reserves as much as the recording had reserved at its
+ * start. */
 static enum gp_status find_scale(const struct study *s, double *scale)
 {
 	double low = SCALE_LEAST, high = SCALE_MOST;
@@ -150,7 +152,7 @@ static enum gp_status find_scale(const struct study *s, double *scale)
 	return status;
 }
 
-/* ---- the window's own words ---- */
+/* ---- the window's novelty ---- */
 
 static int ascending(const void *a, const void *b)
 {
@@ -159,8 +161,8 @@ static int ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* 0 where every step is like the last, 1 where at least half of what the
- * window's second half asks for comes in sizes that its first half lacks. */
+/* 0: every step is like the previous one. 1: at least half of the bytes that
+ * the window's second half requests are of sizes that its first half lacks. */
 static double find_novelty(const struct gp_device_trace *device)
 {
 	size_t half = device->event_count / 2, known = 0;
@@ -191,24 +193,26 @@ static double find_novelty(const struct gp_device_trace *device)
 
 /* ---- from replays to an estimate ---- */
 
-/* Logarithms of how many times as much as the window alone; what was not
- * replayed is 0. */
+/* Logarithms of the ratio to the peak of the window alone; 0: not replayed. */
 enum clue {
-	RECORDED,	 /* from what the recording had cached */
-	SEGMENTS,	 /* behind the start's segments, all used at once */
-	PAST,		 /* behind a past as large as the recording tells,
-			  * where sizes change */
-	RECORDED_MISSES, /* what was reserved at the start, and that all in all,
-			  * to the window alone: recorded settings */
+	RECORDED, /* from the recorded start state */
+	SEGMENTS, /* after requests for all segments of the start at once */
+	/* After a past as large as the recording shows, weighted by novelty. */
+	PAST,
+	/* With the recorded settings: the reserved bytes at the start, and the
+	 * peak from the recorded start state. */
+	RECORDED_MISSES,
 	RECORDED_TOTAL,
 	CLUES,
 };
 
-/* A kind of what-if, by what was recorded and what is asked. */
+/* How to estimate a kind of what-if; kinds differ in the recorded and the given
+ * settings. */
 struct rule {
 	const char *how;
 	double powers[CLUES];
-	/* Bounds: the estimate's logarithm and this much on either side. */
+	/* Margins below and above the logarithm of the estimate: a constant,
+	 * plus factors for the distance to the extreme clue and for novelty. */
 	struct margin {
 		double least, of_reach, of_novelty;
 	} below, above;
@@ -280,7 +284,7 @@ static double times(uint64_t part, uint64_t whole)
 	return log((double)(part ? part : 1) / (double)(whole ? whole : 1));
 }
 
-/* With sizes that never change, the window is all that there was. */
+/* If sizes never change, there was nothing else before the window. */
 static enum gp_status find_past(const struct study *s, uint64_t alone,
 				double *clue)
 {
@@ -300,7 +304,7 @@ static enum gp_status find_past(const struct study *s, uint64_t alone,
 	return status;
 }
 
-/* What replays under the recorded settings miss of the recording. */
+/* The factors by which the recording exceeds replays under its own settings. */
 static enum gp_status find_misses(const struct study *s, double clues[CLUES])
 {
 	uint64_t before = gp_state_reserved(&s->device->start);
@@ -376,7 +380,7 @@ static void combine(const struct study *s, const struct rule *rule,
 	};
 }
 
-/* ---- whether there is one ---- */
+/* ---- whether an estimate is needed ---- */
 
 static bool limits_are_alike(const struct gp_settings *a,
 			     const struct gp_settings *b, uint64_t capacity)

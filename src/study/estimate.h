@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Estimates: what a program reserves under settings that it was not recorded
- * under, where the trace is a window.
+ * Estimates: what a whole program would reserve under other settings than the
+ * recorded ones, from a trace that is a window.
  *
- * What is cached at a window's start was cached under the recorded settings, so
- * that a replay from there is no answer about others.
+ * The cache at a window's start was made by the recorded settings, so a replay
+ * that begins with it does not show what other settings would do.
  */
 #ifndef STUDY_ESTIMATE_H
 #define STUDY_ESTIMATE_H
@@ -17,16 +17,17 @@
 
 struct gp_estimate {
 	bool is_there;
-	/* Bytes: the highest reserved from the window's first moment on, of the
-	 * whole program. */
+	/* Bytes: the whole program's peak of reserved memory from the start of
+	 * the window on, and its bounds. */
 	uint64_t reserved, low, high;
 	const char *how; /* one short sentence */
 };
 
 /*
- * None is there where the trace begins with nothing cached, where the settings
- * cache as the recorded ones do, and for engines other than PyTorch's caching
- * one.  recorded_conf that its release refuses is taken for the defaults.
+ * There is no estimate if the trace begins with an empty cache, if the settings
+ * cache as the recorded ones do, or for engines other than PyTorch's caching
+ * allocator. A recorded_conf that its release does not accept is replaced by
+ * the defaults.
  */
 enum gp_status gp_estimate(const struct gp_replay_config *what_if,
 			   const char *recorded_conf, uint8_t recorded_release,

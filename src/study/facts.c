@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* What a trace tells by itself, whatever its allocator does. */
+/* What a trace shows whatever its allocator does: live memory, and how it
+ * ends. */
 #include <stdlib.h>
 
 #include "base/larger.h"
 #include "base/mem.h"
 #include "gpupool/study.h"
 
-/* ---- what is live ---- */
+/* ---- live memory ---- */
 
 struct live {
-	/* How requests are rounded: by settings, or up to that many bytes. */
+	/* How requests are rounded: by settings, or up to a multiple of
+	 * round. */
 	const struct gp_settings *settings; /* NULL: by round */
 	uint64_t round;
 	uint64_t *sizes; /* by id; 0: not live */
 	uint64_t now, most;
-	uint64_t other, most_beside; /* with what others have then */
-	uint64_t event, fullest; /* the first behind which that is reached */
+	uint64_t other, most_beside; /* memory of others; peak including it */
+	uint64_t event;		     /* the current one */
+	uint64_t fullest; /* first event after which that peak is reached */
 };
 
 static uint64_t rounded(const struct live *live, uint64_t size)
@@ -54,7 +57,7 @@ static void give(struct live *live, uint32_t id)
 	live->sizes[id] = 0;
 }
 
-/* Blocks that nothing in the trace frees have no id, and stay. */
+/* Blocks that are never freed in the trace have no id. */
 static void begin(struct live *live, const struct gp_state *start)
 {
 	for (size_t i = 0; i < start->block_count; i++) {
@@ -63,7 +66,7 @@ static void begin(struct live *live, const struct gp_state *start)
 
 		if (b->state != GP_ACTIVE)
 			continue;
-		/* What was asked for is not always known. */
+		/* The requested size is not always known. */
 		if (!size || size > b->size)
 			size = b->size;
 		if (b->id != GP_NO_ID)
@@ -72,7 +75,7 @@ static void begin(struct live *live, const struct gp_state *start)
 	}
 }
 
-/* Returns live, without sizes. */
+/* Runs through the trace; returns the updated struct, without sizes. */
 static struct live follow(const struct gp_trace *trace, uint32_t device,
 			  struct live live)
 {
@@ -129,10 +132,10 @@ uint64_t gp_study_live_rounded(const struct gp_trace *trace, uint32_t device,
 		.most;
 }
 
-/* ---- how it ends ---- */
+/* ---- how the trace ends ---- */
 
-/* Requests that may stand behind a failure which ended the program: what it
- * does in its handlers. */
+/* The most requests after a failure that ended the program: those of its
+ * exception handlers. */
 #define LAST_FEW 16
 
 enum gp_ends gp_study_ends(const struct gp_trace *trace, uint32_t device)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The search for the smallest capacity: halving first, then the widest range
- * that is not known, until all are or the tries are used up.
+ * The search for the smallest capacity: binary search first, then a replay in
+ * the middle of the widest unknown range, until all capacities are known or the
+ * tries are used up.
  */
 #include "study/headroom.h"
 
@@ -15,7 +16,7 @@
 #include "study/least.h"
 
 #define GRAIN	 GP_DEVICE_GRAIN
-#define MOST	 (UINT64_C(1) << 46) /* bytes; no device has so much */
+#define MOST	 (UINT64_C(1) << 46) /* bytes; more than any device has */
 #define INFINITE UINT64_MAX
 
 struct search {
@@ -24,15 +25,15 @@ struct search {
 	struct gp_diag *diag;
 	enum gp_status status;
 	struct runs *runs;
-	uint32_t made_before; /* of the runs, for somebody else */
+	uint32_t made_before; /* replays made before this search */
 	struct known known[GP_HEADROOM_GOALS];
 	bool follows_size;
 	struct gp_device_calls unlimited_calls;
 };
 
-/* ---- one replay, and what it tells ---- */
+/* ---- one replay, and what it shows ---- */
 
-/* NULL: it failed. */
+/* NULL: the replay failed. */
 static const struct run_outcome *play(struct search *s, uint64_t capacity,
 				      enum gp_on_oom on_oom)
 {
@@ -54,8 +55,8 @@ static const struct run_outcome *play(struct search *s, uint64_t capacity,
 	return s->status == GP_OK ? outcome : NULL;
 }
 
-/* Refusals by a rule count where they are more than without a limit: some come
- * of what the lack of memory led to. */
+/* Refusals by a rule count only if there are more than without a limit: the
+ * additional ones are a consequence of failures for lack of memory. */
 static bool is_fine(const struct search *s, const struct run_outcome *outcome,
 		    enum gp_headroom_goal goal)
 {
@@ -63,8 +64,9 @@ static bool is_fine(const struct search *s, const struct run_outcome *outcome,
 	       (goal == GP_NO_OOM || !outcome->retries);
 }
 
-/* The capacities on the grid that would have gone the same way.  A run that was
- * made for somebody else may begin and end between two of them. */
+/* Adds the capacities for which the run would have been the same. A run that
+ * was made for another purpose may have bounds that are no multiples of
+ * GRAIN. */
 static void learn(struct search *s, uint64_t capacity,
 		  const struct run_outcome *outcome)
 {
@@ -76,7 +78,7 @@ static void learn(struct search *s, uint64_t capacity,
 			  is_fine(s, outcome, (enum gp_headroom_goal)goal));
 }
 
-/* What is known of a capacity, after a replay if need be. */
+/* What is known about a capacity, after a replay if necessary. */
 static const struct known_range *look(struct search *s,
 				      enum gp_headroom_goal goal,
 				      uint64_t capacity)
@@ -95,8 +97,9 @@ static const struct known_range *look(struct search *s,
 
 /* ---- the search for one goal ---- */
 
-/* Between a capacity that is not fine, or is below the least, and one that is:
- * a fine one whose next smaller one is not. */
+/* Binary search between a capacity that is not fine, or is just below the
+ * least, and a fine one; returns a fine capacity whose predecessor is not
+ * fine. */
 static uint64_t halve(struct search *s, enum gp_headroom_goal goal,
 		      uint64_t bad, uint64_t fine)
 {
@@ -115,15 +118,15 @@ static uint64_t halve(struct search *s, enum gp_headroom_goal goal,
 	return fine;
 }
 
-#define FORESEEN 8 /* of the runs that come next: each holds memory */
+#define FORESEEN 8 /* runs to make in advance; each uses memory */
 
 static uint64_t middle_of(const struct known_range *gap)
 {
 	return gap->from + (gap->to - gap->from) / 2 / GRAIN * GRAIN;
 }
 
-/* The widest unknown ranges are looked into one after the other: what comes
- * next is known, and can be begun. */
+/* The middles of the widest unknown ranges are the next runs, so they are made
+ * in advance on several threads. */
 static void foresee(struct search *s, const struct known_range *gaps, size_t n)
 {
 	const struct run_asked asked = {
@@ -139,7 +142,7 @@ static void foresee(struct search *s, const struct known_range *gaps, size_t n)
 		     &(struct runs_ahead){ middles, n, s->config->threads });
 }
 
-/* Looks into the widest unknown range, until there is none. */
+/* Replays the middle of the widest unknown range, until there is none. */
 static void fill(struct search *s, enum gp_headroom_goal goal, uint64_t from,
 		 uint64_t to)
 {
@@ -172,9 +175,10 @@ static bool is_known_fine(struct search *s, enum gp_headroom_goal goal,
 	return range && range->is_fine;
 }
 
-/* A capacity that is fine; INFINITE: none is.  Settings that follow the size
- * of the device may need more than the run without a limit, and more may be
- * worse: there a quarter more has to be fine, too. */
+/* Finds a fine capacity; INFINITE: there is none. If settings depend on the
+ * size of the device, more memory than the peak without a limit may be needed,
+ * and more may be worse; then a capacity larger by a quarter must be fine,
+ * too. */
 static uint64_t find_fine(struct search *s, enum gp_headroom_goal goal)
 {
 	const struct gp_headroom *h = s->result;
@@ -213,7 +217,7 @@ static void describe(struct search *s, enum gp_headroom_goal goal,
 static void search(struct search *s, enum gp_headroom_goal goal)
 {
 	const struct known *known = &s->known[goal];
-	uint64_t below = s->result->least - GRAIN; /* nothing to try */
+	uint64_t below = s->result->least - GRAIN; /* not tried itself */
 	uint64_t top = find_fine(s, goal), at, bad;
 
 	if (top == INFINITE)
@@ -228,9 +232,10 @@ static void search(struct search *s, enum gp_headroom_goal goal)
 	describe(s, goal, at, top);
 }
 
-/* Settings under which a larger device than top gives the same answers, as
- * nothing is refused there: expandable segments reserve as many address ranges
- * as without a limit, so those were long enough, and will be longer. */
+/* Finds whether all larger devices give the same answers. With expandable
+ * segments they do if the run at the unlimited peak makes the same calls as
+ * without a limit: then reservations were long enough, and on larger devices
+ * they are longer. */
 static void settle(struct search *s)
 {
 	struct gp_headroom *h = s->result;
@@ -247,9 +252,10 @@ static void settle(struct search *s)
 				sizeof(outcome->calls));
 }
 
-/* ---- what to begin with ---- */
+/* ---- the start of the search ---- */
 
-/* The first request that the recording did not serve, with others behind it. */
+/* Finds the first request that failed in the recording, and whether other
+ * requests follow it. */
 static void find_recorded_oom(const struct gp_device_trace *t,
 			      struct gp_headroom *h)
 {
@@ -268,8 +274,8 @@ static void find_recorded_oom(const struct gp_device_trace *t,
 	}
 }
 
-/* Capacities at which not every request can be served.  Where some are refused
- * even without a limit, others than these may be. */
+/* Adds capacities that are known to be too small. If some requests are refused
+ * even without a limit, these bounds are not valid. */
 static void learn_least(struct search *s)
 {
 	const struct gp_headroom_config *config = s->config;
@@ -316,7 +322,7 @@ static void begin(struct search *s)
 		learn_least(s);
 }
 
-/* ---- ahead of the search ---- */
+/* ---- runs in advance ---- */
 
 static void notify(void *arg)
 {
@@ -327,7 +333,7 @@ static void notify(void *arg)
 				    runs_made(s->runs) - s->made_before);
 }
 
-/* All that can be asked for below what is reserved without a limit. */
+/* Makes all runs between the least and the unlimited peak in advance. */
 static void foresee_all(struct search *s)
 {
 	const struct gp_headroom_config *config = s->config;
@@ -371,7 +377,8 @@ static void add_point(struct gp_headroom *h, uint64_t capacity)
 	h->points[h->point_count++].capacity = capacity;
 }
 
-/* Evenly from the least to where nothing is refused, and the answers. */
+/* Points at even distances from the least capacity to the largest of interest,
+ * and the results. */
 static void choose_points(struct search *s)
 {
 	struct gp_headroom *h = s->result;
@@ -419,7 +426,7 @@ static void draw_curve(struct search *s)
 	}
 }
 
-/* What is kept of runs, where nobody else keeps them. */
+/* Runs for this search only, if the caller has none to share. */
 static struct runs *own_runs(const struct gp_headroom_config *config)
 {
 	return runs_create(&(struct runs_config){

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Headroom: the smallest device on which a trace runs without an out-of-memory
- * error, and without a retry, found by replaying it.
+ * error, and without a retry, found by replays.
  *
- * A larger device is not always a better one: what fails and is retried changes
- * where everything after it goes, and garbage collection starts at a share of
- * the device.  So the answer is the smallest capacity from which on every
- * capacity that is known is fine, and the result tells how well that is known.
+ * A larger device is not always better: a failure that is retried changes the
+ * placement of everything after it, and garbage collection starts at a fraction
+ * of the device. So the answer is the smallest capacity such that it and every
+ * larger capacity that is known are fine, and the result says how much is
+ * known.
  *
  * Capacities are whole multiples of GP_DEVICE_GRAIN; a device between two of
- * them behaves as the lower one does.  Where a run asks the size of the device
- * nowhere else (is_plain), one replay tells about every capacity
- * that would have given each request the same answer (struct gp_device_reach),
- * so that all of them can be known from few replays.
+ * them behaves as the lower one. If a run depends on the size of the device in
+ * no other way (is_plain), one replay is valid for every capacity that would
+ * have given each request the same answer (struct gp_device_reach), so that few
+ * replays cover all capacities.
  */
 #ifndef STUDY_HEADROOM_H
 #define STUDY_HEADROOM_H
@@ -35,16 +36,16 @@ struct gp_headroom_config {
 	const struct gp_engine *engine;
 	const char *conf, *torch_lib; /* as in struct gp_allocator_config */
 	const uint64_t *places;	      /* likewise */
-	/* Of this device, engine and torch_lib, to be asked and added to; NULL:
-	 * there are none yet. */
+	/* Earlier runs of this device, engine and torch_lib, to use and extend;
+	 * NULL: there are none. */
 	struct runs *runs;
-	uint32_t tries;	 /* replays at most to confirm each answer */
+	uint32_t tries;	 /* most replays to confirm each answer */
 	uint32_t points; /* of the curve; 0: none */
-	/* Only bounds[GP_NO_OOM].capacity is asked for: what is below it, and
+	/* Only bounds[GP_NO_OOM].capacity is needed: what is below it, and
 	 * GP_NO_RETRY, are not searched. */
 	bool only_need;
-	size_t threads; /* that make runs; 0: one */
-	/* Called before each replay; NULL: nobody listens. */
+	size_t threads; /* 0: one */
+	/* Called before each replay; may be NULL. */
 	void (*progress)(void *arg, uint32_t replays);
 	void *progress_arg;
 };
@@ -54,14 +55,15 @@ enum gp_headroom_goal { GP_NO_OOM, GP_NO_RETRY, GP_HEADROOM_GOALS };
 struct gp_headroom_bound {
 	bool is_there;	   /* false: no device is large enough */
 	uint64_t capacity; /* bytes */
-	/* The next smaller one, which is not fine; 0: the smallest possible. */
+	/* The next smaller capacity, which is not fine; 0: capacity is the
+	 * smallest possible. */
 	uint64_t failing;
-	uint64_t top; /* from here on nothing was tried; see is_settled */
-	/* Above capacity, the widest run of capacities that are not known, in
-	 * bytes; 0: all of them are known to be fine. */
+	uint64_t top; /* nothing above it was tried; see is_settled */
+	/* Above capacity: the length in bytes of the widest unknown range; 0:
+	 * all of them are known to be fine. */
 	uint64_t unknown_above;
-	/* Below it: the smallest that is fine all the same (0: none is known),
-	 * and what is not known there. */
+	/* Below capacity: the smallest one that is fine nevertheless (0: none
+	 * is known), and the length of the widest unknown range. */
 	uint64_t fine_below, unknown_below;
 };
 
@@ -70,38 +72,41 @@ struct gp_headroom_point {
 	uint64_t ooms, retries, peak_reserved;
 	bool has_room; /* gp_replay_has_room */
 	struct gp_device_calls calls;
-	int64_t synchronizes; /* gp_price_of's */
+	int64_t synchronizes; /* for gp_price_of() */
 };
 
 struct gp_headroom {
-	/* What no setting changes: the most the program holds at once, bytes
-	 * in blocks of whole 512; what others use at most; and the smallest
-	 * capacity that was considered, where those and the start state fit. */
+	/* Independent of settings: the peak of live bytes, in blocks of whole
+	 * 512 bytes; the peak of others' memory; and the smallest capacity that
+	 * was considered, which is needed for live memory and the start
+	 * state. */
 	uint64_t live, other, least;
-	uint64_t start_reserved; /* of a window: there when it begins */
-	/* The recorded program was refused memory at that event and went on:
-	 * what it would have asked for otherwise is not in the trace. */
+	uint64_t start_reserved; /* of a window: reserved at its start */
+	/* The recorded program had an OOM at event recorded_oom and continued:
+	 * what it would have requested otherwise is not in the trace. */
 	bool goes_on_after_oom;
 	uint64_t recorded_oom;
-	/* The run without a limit: nothing is refused from this capacity on. */
+	/* Of the run without a limit: nothing is refused from this capacity
+	 * on. */
 	uint64_t unlimited;
 	uint64_t peak_allocated;
-	uint64_t refused; /* requests, by PyTorch's rules, even so */
-	/* The device's size reaches the run only through its answers and the
-	 * addresses that expandable segments reserve: no memory limit and no
-	 * garbage collection follows it. */
+	uint64_t refused; /* requests refused by PyTorch's rules all the same */
+	/* The run depends on the device's size only through its answers and the
+	 * addresses that expandable segments reserve: there is no memory limit
+	 * and no garbage collection that depends on it. */
 	bool is_plain;
-	/* All devices above the bounds' top are like those with no limit. */
+	/* All devices above the bounds' top behave as if there were no
+	 * limit. */
 	bool is_settled;
 	struct gp_headroom_bound bounds[GP_HEADROOM_GOALS];
 	struct gp_headroom_point *points; /* ascending */
 	size_t point_count;
-	uint32_t replays; /* that were made of the device, also before */
+	uint32_t replays; /* made for this device, including earlier ones */
 };
 
 enum gp_status gp_headroom(const struct gp_headroom_config *config,
 			   struct gp_headroom *headroom, struct gp_diag *diag);
-/* Also of a zeroed one. */
+/* Accepts a zeroed struct. */
 void gp_headroom_release(struct gp_headroom *headroom);
 
 #endif

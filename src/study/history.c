@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Programs that may have led to a window. */
+/* Generated programs that may have led to a window. */
 #include "study/history.h"
 
 #include <stdbool.h>
@@ -10,24 +10,25 @@
 
 /* Requests up to this size share segments of the small pool. */
 #define SMALL_SIZE   (UINT64_C(1) << 20)
-/* Smaller ones do not grow with what a program works on. */
+/* Smaller requests do not grow with the size of a program's input. */
 #define LEAST_SCALED (UINT64_C(4) << 10)
 
-/* A block of the window, by its id there. */
+/* A block of the window; indexed by its id there. */
 struct lifetime {
 	struct gp_event request;
-	uint32_t id; /* in the program that is made */
+	uint32_t id; /* in the generated program */
 	bool is_of_start, is_live;
 };
 
 struct making {
 	struct gp_draft_device *device;
-	const struct gp_state *state; /* at the start */
+	const struct gp_state *state; /* at the window's start */
 	const struct gp_event *events;
 	size_t event_count;
 	struct lifetime *lifetimes;
 	uint32_t life_count;
-	/* Blocks of the start by address, which is about their age. */
+	/* Blocks of the start state by address, which approximates their
+	 * age. */
 	uint32_t *start;
 	uint64_t *start_sizes; /* ascending */
 	size_t start_count;
@@ -119,7 +120,7 @@ static void follow(struct making *m, const struct gp_event *event)
 		m->lifetimes[event->id].is_live = false;
 }
 
-/* What is live before that event. */
+/* Sets is_live to the state before that event. */
 static void go_to(struct making *m, size_t event)
 {
 	for (uint32_t id = 0; id < m->life_count; id++)
@@ -128,8 +129,8 @@ static void go_to(struct making *m, size_t event)
 		follow(m, &m->events[i]);
 }
 
-/* The first event of the first half before which about as little is live as
- * ever: between two steps, where there are steps. */
+/* The first event in the first half of the window before which live memory is
+ * about as low as it ever gets there: between two steps, if there are steps. */
 static size_t find_lowest(struct making *m)
 {
 	uint64_t *live = gp_mem_alloc(m->event_count + 1, sizeof(*live));
@@ -157,7 +158,7 @@ static size_t find_lowest(struct making *m)
 	return lowest;
 }
 
-/* ---- what the program asks for; the draft's own events are left out ---- */
+/* ---- the requests of the generated program ---- */
 
 static void add(struct making *m, struct gp_event event)
 {
@@ -199,7 +200,7 @@ static void add_window(struct making *m, size_t from, double scale)
 	}
 }
 
-/* To what is live at the window's start. */
+/* Frees and allocates until just the blocks of the window's start are live. */
 static void add_return(struct making *m)
 {
 	for (uint32_t id = 0; id < m->life_count; id++)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Programs that may have led to a window, to be replayed from nothing. */
+/* Generated programs that may have led to a window, to be replayed from an
+ * empty allocator. */
 #ifndef STUDY_HISTORY_H
 #define STUDY_HISTORY_H
 
@@ -9,17 +10,17 @@
 #include "gpupool/trace.h"
 
 /*
- * What comes before the window, if anything; behind it come the blocks that are
- * live at the window's start, and then the window.
+ * What the generated program does first. Then it allocates the blocks that are
+ * live at the window's start, and continues with the window.
  */
 enum earlier {
 	NOTHING_EARLIER,
-	/* All segments of the start at once, each as the request that could
-	 * have made it, and then they are freed. */
+	/* One request for each segment of the start state, of a size that could
+	 * have made it; then all of them are freed. */
 	SEGMENTS_EARLIER,
-	/* The window itself from its lowest moment on, with what it asks for
-	 * `scale` times as large.  Blocks as large as one that is live at the
-	 * start belong to the model and stay as they are. */
+	/* The window from its lowest moment on, with requests `scale` times as
+	 * large. A size that occurs among the blocks of the start state is
+	 * assumed to belong to the model and is not scaled. */
 	WINDOW_EARLIER,
 };
 
@@ -32,7 +33,7 @@ struct history_config {
 
 struct history {
 	struct gp_trace *trace;
-	uint64_t window; /* its first event */
+	uint64_t window; /* index of its first event */
 };
 
 void history_init(struct history *history, const struct history_config *config);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The judge: of the settings that were tried, which one is best, and what that
- * says of the trace. */
+/* The judge: chooses the best of the settings that were tried, and derives the
+ * verdict on the trace. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,12 +10,14 @@
 #include "study/search.h"
 #include "study/trial.h"
 
-#define MIB	  (UINT64_C(1) << 20)
-#define NOTHING	  (64 * MIB) /* less than that, or than 1 %, is nothing */
+#define MIB (UINT64_C(1) << 20)
+
+/* Differences below 64 MiB or below 1 % do not count. */
+#define NOTHING	  (64 * MIB)
 #define HUNDREDTH 100
 
-/* What a search may take where no budget is given: so many events, which is a
- * minute or two, in at least so many runs. */
+/* The default budget of a search: this many events, which takes a minute or
+ * two, but no fewer than this many runs. */
 #define BUDGET_EVENTS UINT64_C(2000000000)
 #define BUDGET_RUNS   300
 
@@ -37,7 +39,7 @@ const char *const gp_verdict_causes[] = {
 	[GP_BY_OTHERS] = "others",
 };
 
-/* The least difference that counts. */
+/* The smallest difference that counts. */
 static uint64_t something(uint64_t need)
 {
 	return need / HUNDREDTH < NOTHING ? NOTHING : need / HUNDREDTH;
@@ -48,13 +50,13 @@ bool gp_study_is_less(uint64_t need, uint64_t than)
 	return need < than && than - need >= something(than);
 }
 
-/* The most that counts as no more than that. */
+/* The largest need that does not count as larger. */
 static uint64_t about(uint64_t need)
 {
 	return need == GP_UNLIMITED ? need : need + something(need) - 1;
 }
 
-/* ---- who may be chosen ---- */
+/* ---- which trials may be chosen ---- */
 
 enum who { ALLOWED, EVERYBODY };
 
@@ -73,16 +75,17 @@ static bool is_hazard(const struct gp_trial *trial)
 					       "max_split_size_mb");
 }
 
-/* ---- the best of some ---- */
+/* ---- choosing the best of several ---- */
 
-/* Those that are to be compared, by index. */
+/* Indices of the trials to compare. */
 struct field {
 	size_t *items;
 	size_t count;
 };
 
-/* Clearly more than as it is, on a device where that fits: whoever pastes it
- * would see it grow, however little it could do with. */
+/* Whether the trial reserves clearly more than the present setting on a device
+ * where that one fits. A user of the advice would see memory grow, even if the
+ * need is lower. */
 static bool is_growth(const struct session *s, const struct gp_trial *trial)
 {
 	const struct gp_trial *as_it_is = s->study->trials;
@@ -135,7 +138,7 @@ static double time_of(const struct session *s, const struct gp_trial *trial)
 	return time_us;
 }
 
-/* Of two that need about as little: below 0 if a is better. */
+/* Compares two trials of about the same need; below 0: a is better. */
 static int by_merit(const struct session *s, const struct gp_trial *a,
 		    const struct gp_trial *b)
 {
@@ -152,7 +155,7 @@ static int by_merit(const struct session *s, const struct gp_trial *a,
 	return 0;
 }
 
-/* The first of equals stays so, as the table begins with the least unusual. */
+/* Stable, because the table begins with the least unusual settings. */
 static void sort_by_merit(const struct session *s, struct field *field)
 {
 	const struct gp_trial *trials = s->study->trials;
@@ -178,7 +181,8 @@ static bool needs_at_most(struct session *s, struct gp_trial *trial,
 	return trial_need(s, trial) && trial_need(s, trial) <= most;
 }
 
-/* Of the first count items, the first that needs no more; count: none does. */
+/* The first of the first count items that needs at most `most`; count: none
+ * does. */
 static size_t first_within(struct session *s, const struct field *field,
 			   size_t count, uint64_t most)
 {
@@ -190,7 +194,7 @@ static size_t first_within(struct session *s, const struct field *field,
 	return i;
 }
 
-/* No need above it is less than that one by something. */
+/* A bound: every need above it is not clearly less than `need`. */
 static uint64_t clearly_less(uint64_t need)
 {
 	uint64_t more = need - gp_smaller(need, something(need));
@@ -199,10 +203,10 @@ static uint64_t clearly_less(uint64_t need)
 				    : need - gp_smaller(need, something(more));
 }
 
-/* The one of most merit of those that need about as little as any, and at most
- * limit; the study's count: none needs so little.  A need is not measured where
- * one replay shows that it decides nothing: what has less merit must need
- * clearly less. */
+/* The trial with the most merit among those that need about as little as the
+ * best, and at most limit; the study's count: none does. Needs are measured
+ * only if one replay does not already show that the trial is not chosen: a
+ * trial with less merit must need clearly less. */
 static size_t best_of(struct session *s, struct field *field, uint64_t limit)
 {
 	struct gp_trial *trials = s->study->trials;
@@ -224,9 +228,10 @@ static size_t best_of(struct session *s, struct field *field, uint64_t limit)
 	return best < field->count ? field->items[best] : s->study->count;
 }
 
-/* ---- what is advised ---- */
+/* ---- choosing the advice ---- */
 
-/* Where it fits as it is, a change has to spare something: what it may need. */
+/* The largest need for which a change is advised although the present setting
+ * fits. */
 static uint64_t worth_changing(struct session *s)
 {
 	uint64_t need;
@@ -238,9 +243,10 @@ static uint64_t worth_changing(struct session *s)
 	return need > something(need) ? need - something(need) : 0;
 }
 
-/* A window's start was cached under the recorded settings, and no replay from
- * there shows what others would have spared: the most that they may reserve
- * does.  The study's count: none needs at most limit for sure. */
+/* For windows. The start state was cached under the recorded settings, so
+ * replays from it do not show the need of other settings; the upper bounds of
+ * the estimates are compared instead. The study's count: none certainly needs
+ * at most limit. */
 static size_t best_by_estimate(struct session *s, const struct field *field,
 			       uint64_t limit)
 {
@@ -277,9 +283,9 @@ static bool has_window(const struct session *s)
 	return false;
 }
 
-/* Of those that serve everything for sure and need at most limit.  What
- * programs are known to suffer from comes only where nothing else does.  The
- * study's count: none. */
+/* The best of the trials that certainly serve everything and need at most
+ * limit. Hazards are chosen only if nothing else serves. The study's count:
+ * there is none. */
 static size_t choose(struct session *s, enum who who, uint64_t limit)
 {
 	bool is_estimate = has_window(s);
@@ -296,7 +302,8 @@ static size_t choose(struct session *s, enum who who, uint64_t limit)
 	return best;
 }
 
-/* Of a group of one that nothing serves: what lacks least, to one granule. */
+/* For a group of one case that nothing serves: the trial with the smallest
+ * need. */
 static size_t choose_nearest(struct session *s)
 {
 	struct gp_study *study = s->study;
@@ -344,8 +351,8 @@ static void note_facts(const struct gp_study_config *config,
 		v->kind = GP_VERDICT_TOO_SMALL;
 }
 
-/* A profile counts what was reserved before it, and has no request for it.
- * What is live tells of a device that is too small all the same. */
+/* A profile includes what was reserved before it began, without the requests.
+ * Live memory still proves that a device is too small. */
 static void note_recorded(struct session *s, size_t index)
 {
 	const struct gp_case *c = &s->config->cases[index];
@@ -374,7 +381,7 @@ static void notify(const struct session *s, const char *what)
 		s->config->progress(s->config->progress_arg, what);
 }
 
-/* Those of the table, beside what is. */
+/* Tries the table's settings, in addition to the present one. */
 static void try_table(struct session *s)
 {
 	const struct gp_study_config *config = s->config;
@@ -410,7 +417,7 @@ static void take_only(struct session *s, size_t index)
 	s->is_in[index] = true;
 }
 
-/* Returns how many these are. */
+/* Returns the number of cases in the group. */
 static size_t take_kind(struct session *s, enum gp_verdict_kind kind)
 {
 	size_t count = 0;
@@ -422,7 +429,7 @@ static size_t take_kind(struct session *s, enum gp_verdict_kind kind)
 	return count;
 }
 
-/* ---- those that are open ---- */
+/* ---- cases that are neither undecided nor too small ---- */
 
 static bool is_fine(const struct session *s, const struct gp_trial *trial)
 {
@@ -430,7 +437,8 @@ static bool is_fine(const struct session *s, const struct gp_trial *trial)
 	       trial_is_possible(trial);
 }
 
-/* What is advised to the group: 0, as it is; the study's count, none. */
+/* The trial to advise to the group: 0, the present setting; the study's count,
+ * none. */
 static size_t choose_for_group(struct session *s)
 {
 	struct gp_study *study = s->study;
@@ -448,8 +456,8 @@ static size_t choose_for_group(struct session *s)
 	return best;
 }
 
-/* Who lacks least, of all that can be searched: at one granule less than it
- * needs, nothing else is served. */
+/* Finds the setting with the smallest need of all that can be searched: no
+ * other one serves the trace with a granule less. */
 static void search_nearest(struct session *s, struct search *search)
 {
 	struct gp_study *study = s->study;
@@ -483,8 +491,8 @@ static bool is_served_by_any(struct session *s, bool for_sure)
 	return false;
 }
 
-/* What it is estimated to need; GP_UNLIMITED: not known, or not to be advised.
- */
+/* The estimated need; GP_UNLIMITED: unknown, or the setting must not be
+ * advised. */
 static uint64_t likely_need(struct session *s, size_t i, size_t index)
 {
 	struct gp_trial *trial = &s->study->trials[i];
@@ -497,8 +505,8 @@ static uint64_t likely_need(struct session *s, size_t i, size_t index)
 	return need ? need : GP_UNLIMITED;
 }
 
-/* The least unusual of what is estimated to need about as little as any; the
- * study's count: none could be estimated. */
+/* The least unusual setting that is estimated to need about as little as the
+ * best one; the study's count: there is no estimate. */
 static size_t choose_likely(struct session *s, size_t index)
 {
 	struct gp_study *study = s->study;
@@ -512,9 +520,8 @@ static size_t choose_likely(struct session *s, size_t index)
 	return study->count;
 }
 
-/* What other settings would have cached before a window is not in it: neither
- * that replays from its start fail proves anything of them, nor that they do
- * not. */
+/* A window does not show what other settings would have cached before it, so a
+ * replay from its start proves nothing about them, whether it fails or not. */
 static void judge_window(struct session *s, size_t index)
 {
 	struct gp_verdict *v = &s->study->verdicts[index];
@@ -525,7 +532,7 @@ static void judge_window(struct session *s, size_t index)
 	v->trial = likely < s->study->count ? likely : 0;
 }
 
-/* Only where nothing else serves it, as somebody had a reason for the limit. */
+/* Only if nothing else serves the case, because limits are set for a reason. */
 static void try_without_limits(struct session *s)
 {
 	const struct gp_candidate_conf *lifted;
@@ -541,7 +548,7 @@ static void try_without_limits(struct session *s)
 	}
 }
 
-/* Nothing of the table serves it: any other value of its settings. */
+/* For a case that nothing in the table serves: searches all values. */
 static void search_case(struct session *s, size_t index, struct search *search)
 {
 	struct gp_verdict *v = &s->study->verdicts[index];
@@ -557,7 +564,7 @@ static void search_case(struct session *s, size_t index, struct search *search)
 	if (!is_served_by_any(s, false) && v->begins == GP_BEGINS_WHOLE)
 		search_together(s, search);
 	if (is_served_by_any(s, true)) {
-		/* The group chooses. */
+		/* The group's choice comes later. */
 	} else if (trial_is_of_part(v)) {
 		judge_window(s, index);
 	} else {
@@ -567,7 +574,8 @@ static void search_case(struct session *s, size_t index, struct search *search)
 	v->searched = search->runs - before;
 }
 
-/* Each has a setting, but no two the same. */
+/* For cases that each have a setting that serves, without one that serves
+ * all. */
 static void judge_alone(struct session *s)
 {
 	struct gp_study *study = s->study;
@@ -586,7 +594,7 @@ static void judge_alone(struct session *s)
 	}
 }
 
-/* One setting for all. */
+/* Advises one setting to all cases of the group. */
 static void advise(struct session *s, size_t best)
 {
 	struct gp_study *study = s->study;
@@ -605,7 +613,8 @@ static void advise(struct session *s, size_t best)
 	}
 }
 
-/* All that are open, but for those that nothing serves. */
+/* Judges all cases that are neither undecided nor too small. Those that nothing
+ * serves get their verdict first, and leave the group. */
 static void judge_open(struct session *s, struct search *search)
 {
 	struct gp_study *study = s->study;
@@ -636,7 +645,8 @@ static void judge_open(struct session *s, struct search *search)
 		advise(s, best);
 }
 
-/* Nothing helps: what of the table lacks least. */
+/* No setting can help: the trial is the one of the table with the smallest
+ * need. */
 static void judge_too_small(struct session *s)
 {
 	for (size_t i = 0; i < s->study->case_count; i++) {
@@ -651,8 +661,8 @@ static void judge_too_small(struct session *s)
 
 /* ---- the verdict ---- */
 
-/* What is live is needed by any allocator, and what is reserved without a limit
- * is always enough. */
+/* Live memory is a lower bound for any allocator. What a run without a limit
+ * reserves is an upper bound. */
 static void note_bounds(const struct gp_trial_case *best, struct gp_verdict *v)
 {
 	if (v->recorded) {
@@ -672,9 +682,9 @@ static bool is_advised(const struct gp_verdict *v)
 	       (v->kind == GP_VERDICT_FITS || v->kind == GP_VERDICT_SETTING);
 }
 
-/* Of what is not served as it is: the first failure tells; and a program that
- * holds more than the memory fraction fails at that, wherever it fails first.
- */
+/* Why the present setting does not serve: shown by its first failure. If live
+ * memory exceeds the memory fraction, that is the cause, wherever the first
+ * failure is. */
 static enum gp_verdict_cause cause_of(const struct gp_trial_case *as_it_is,
 				      const struct gp_verdict *v)
 {
@@ -696,8 +706,8 @@ static enum gp_verdict_cause cause_of(const struct gp_trial_case *as_it_is,
 						    : GP_BY_SETTINGS;
 }
 
-/* GP_UNLIMITED: it fails however large the device.  At least, where no more is
- * known. */
+/* The missing bytes, or their lower bound if no more is known; GP_UNLIMITED: it
+ * fails on any device. */
 static uint64_t missing(const struct gp_verdict *v)
 {
 	if (v->need == GP_UNLIMITED)
@@ -738,7 +748,8 @@ static void fill_verdict(struct session *s, size_t index)
 		v->is_complete = true;
 }
 
-/* Of those that are not undecided: 0, not all are known. */
+/* Sums up the needs over the cases that are not undecided; 0: not all are
+ * known. */
 static void sum_needs(struct session *s)
 {
 	const struct gp_study *study = s->study;
@@ -763,7 +774,7 @@ static void fill_verdicts(struct session *s)
 				.trial;
 }
 
-/* ---- the whole ---- */
+/* ---- the study ---- */
 
 static uint32_t budget_of(const struct gp_study_config *config)
 {
@@ -783,7 +794,7 @@ static uint32_t budget_of(const struct gp_study_config *config)
 				   : (uint32_t)runs;
 }
 
-/* What the caller left to us. */
+/* Sets what the caller left at its default. */
 static struct gp_study_config complete(const struct gp_study_config *given)
 {
 	struct gp_study_config config = *given;
@@ -879,7 +890,7 @@ void gp_study_release(struct gp_study *study)
 	*study = (struct gp_study){ 0 };
 }
 
-/* How bad it is: less is worse. */
+/* A rank: lower is more serious. */
 static int gravity(const struct gp_verdict *v)
 {
 	static const int order[] = {
@@ -893,7 +904,7 @@ static int gravity(const struct gp_verdict *v)
 	return is_still ? 5 : order[v->kind];
 }
 
-/* What is missing, where that is known. */
+/* The bytes missing with the present setting; 0: none, or unknown. */
 static uint64_t lack_of(const struct gp_verdict *v)
 {
 	return v->need_as_recorded > v->capacity

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is known of capacities. */
+/* Sets of known capacities. */
 #include "study/known.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ void known_release(struct known *known)
 	*known = (struct known){ 0 };
 }
 
-/* The first range that ends behind a capacity. */
+/* The index of the first range that ends after a capacity. */
 static size_t first_behind(const struct known *known, uint64_t at)
 {
 	size_t low = 0, high = known->count;
@@ -29,7 +29,7 @@ static size_t first_behind(const struct known *known, uint64_t at)
 	return low;
 }
 
-/* Puts a range between its neighbours, or makes one of them longer. */
+/* Inserts a range, or extends the previous one. */
 static void insert(struct known *known, size_t index,
 		   const struct known_range *range)
 {
@@ -81,7 +81,7 @@ static uint64_t width(const struct known_range *range)
 	return range->to - range->from;
 }
 
-/* Into a list that descends; returns how many it holds. */
+/* Inserts into a list in descending order; returns its new length. */
 static size_t keep_wide(struct known_range *list, size_t count, size_t room,
 			struct known_range gap)
 {

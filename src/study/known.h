@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is known of capacities: disjoint ranges, each fine or not.
+ * What is known about capacities: disjoint ranges, each fine or not.
  */
 #ifndef SWEEP_KNOWN_H
 #define SWEEP_KNOWN_H
@@ -14,7 +14,7 @@ struct known_range {
 	bool is_fine;
 };
 
-/* Zeroed is empty; ascending. */
+/* In ascending order. Zeroed: empty. */
 struct known {
 	struct known_range *ranges;
 	size_t count, room;
@@ -22,14 +22,14 @@ struct known {
 
 void known_release(struct known *known);
 
-/* What is known already stays as it is. */
+/* Does not change what is known already. */
 void known_add(struct known *known, uint64_t from, uint64_t to, bool is_fine);
 
-/* The range that holds a capacity; NULL: it is not known. */
+/* The range that contains a capacity; NULL: it is unknown. */
 const struct known_range *known_find(const struct known *known, uint64_t at);
 
-/* The widest ranges between from and to that are not known, descending, as many
- * as there is room for; returns how many. */
+/* Stores the widest unknown ranges between from and to, at most `room` of them,
+ * in descending order; returns their number. */
 size_t known_gaps(const struct known *known, uint64_t from, uint64_t to,
 		  struct known_range *gaps, size_t room);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The least that the caching allocator reserves for a trace, whatever the size
- * of the device: no segment is of two streams, nor holds both small and large
- * requests, so each of these has whole segments of its own.
+ * A lower bound for what the caching allocator reserves for a trace, whatever
+ * the size of the device. No segment serves two streams, or both small and
+ * large requests, so each combination of these has whole segments of its own.
  */
 #include "study/least.h"
 
@@ -14,14 +14,14 @@
 
 #define MIB	   (UINT64_C(1) << 20)
 #define SMALL	   MIB	      /* kSmallSize: the largest small request */
-#define FROM_LARGE (10 * MIB) /* kMinLargeAlloc: of a segment of its own */
+#define FROM_LARGE (10 * MIB) /* kMinLargeAlloc: has its own segment */
 #define GRAIN	   GP_DEVICE_GRAIN
 
 struct sum {
 	const struct gp_settings *settings;
-	uint64_t least_large; /* bytes of a segment of large requests */
+	uint64_t least_large; /* smallest segment of large requests, in bytes */
 	uint64_t *shares;     /* live bytes by stream, small and large */
-	uint64_t **of;	      /* by id, its share; NULL: not live */
+	uint64_t **of;	      /* by id: the block's share; NULL: not live */
 	uint64_t *sizes;      /* by id */
 	uint64_t now, most;
 };
@@ -72,8 +72,8 @@ static void take(struct sum *sum, const struct gp_event *event)
 	change(sum, share, *share - sum->sizes[event->id]);
 }
 
-/* Segments of large requests are no smaller.  False: the trace has something
- * by which they may be, or be shared. */
+/* Finds the smallest segment of large requests. False: the trace contains
+ * something that makes smaller or shared segments possible. */
 static bool find_least(struct sum *sum, const struct gp_device_trace *t)
 {
 	sum->least_large = sum->settings->large_segment_size;

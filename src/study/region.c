@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Regions, and boxes taken off them. */
+/* Regions, and subtracting boxes from them. */
 #include "study/region.h"
 
 #include <stdlib.h>
@@ -27,8 +27,8 @@ static bool meet(const struct region_box *a, const struct region_box *b)
 	return true;
 }
 
-/* What of whole lies beside the box, which meets it: up to two pieces along
- * each axis, cut off one after the other. */
+/* Adds the part of `whole` outside the box, which intersects it: up to two
+ * pieces along each axis, cut off one after the other. */
 static void add_rest(struct region *region, struct region_box whole,
 		     const struct region_box *box)
 {

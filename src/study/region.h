@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Regions: a space of whole numbers along a few axes, and what of it is left
- * when boxes are taken off.
+ * Regions: sets of points with whole coordinates along a few axes, from which
+ * boxes are subtracted.
  */
 #ifndef STUDY_REGION_H
 #define STUDY_REGION_H
@@ -17,7 +17,7 @@ struct region_box {
 	uint64_t least[REGION_AXES], most[REGION_AXES];
 };
 
-/* Disjoint boxes.  Zeroed is empty. */
+/* Disjoint boxes. Zeroed: empty. */
 struct region {
 	struct region_box *boxes;
 	size_t count, room;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs of one device of a trace, and what else each of them answers. */
+/* Runs of one device of a trace, each of which answers more than one
+ * question. */
 #include "study/runs.h"
 
 #include <stdlib.h>
@@ -16,20 +17,20 @@
 
 struct run {
 	struct gp_settings settings;
-	char *conf; /* owned; NULL: settings are all that matters */
+	char *conf; /* owned; NULL: irrelevant beside settings */
 	struct gp_alike alike;
 	bool is_whole; /* to the end of the trace */
 	struct run_outcome outcome;
 };
 
-/* Made, and not asked for yet. */
+/* A run made in advance and not used yet. */
 struct foreseen {
 	struct run_asked asked;
 	struct gp_replay_result result;
-	bool is_there; /* false: it failed, or was taken */
+	bool is_there; /* false: it failed, or was used */
 };
 
-/* Made of a range of capacities, under these settings. */
+/* The runs of a range of capacities, made in advance. */
 struct ranged {
 	struct gp_settings settings;
 	uint64_t from, to;
@@ -46,7 +47,7 @@ struct runs {
 	struct ranged *ranged;
 	size_t ranged_count, ranged_room;
 	struct same same;
-	bool sets_limit; /* the trace, in its course */
+	bool sets_limit; /* the trace sets a memory fraction */
 };
 
 struct runs *runs_create(const struct runs_config *config)
@@ -83,7 +84,7 @@ uint32_t runs_made(const struct runs *runs)
 	return runs->made;
 }
 
-/* ---- capacities that go alike ---- */
+/* ---- capacities for which a run is the same ---- */
 
 static bool is_default_engine(const struct runs *runs)
 {
@@ -92,7 +93,8 @@ static bool is_default_engine(const struct runs *runs)
 	return runs->config.engine == gp_engine_table(&count);
 }
 
-/* Collection begins at a share of a limit, and without one not. */
+/* Garbage collection starts at a fraction of a limit, and does not exist
+ * without one. */
 static bool follows_size(const struct runs *runs,
 			 const struct gp_settings *settings)
 {
@@ -101,7 +103,7 @@ static bool follows_size(const struct runs *runs,
 	       runs->same.sets_settings;
 }
 
-/* The first engine tells of its reservations (struct gp_device_reach). */
+/* Only the default engine reports its reservations (struct gp_device_reach). */
 static bool knows_ranges(const struct runs *runs,
 			 const struct gp_settings *settings)
 {
@@ -114,8 +116,8 @@ static bool is_plain(const struct runs *runs,
 	return !follows_size(runs, settings) && knows_ranges(runs, settings);
 }
 
-/* The first capacity at which a reservation could have that many bytes, as it
- * is rounded up to a page. */
+/* The smallest capacity with which a reservation could have that many bytes
+ * after rounding up to a page. */
 static uint64_t near_range(const struct gp_settings *settings, uint64_t bytes)
 {
 	uint64_t page = settings->large_segment_size;
@@ -125,7 +127,7 @@ static uint64_t near_range(const struct gp_settings *settings, uint64_t bytes)
 	return bytes > page ? (bytes - page) / 9 * 8 / GRAIN * GRAIN : 0;
 }
 
-/* INFINITE stays so. */
+/* Rounds up; UINT64_MAX becomes INFINITE. */
 static uint64_t end_at(uint64_t bytes)
 {
 	return bytes == UINT64_MAX ? INFINITE : runs_grid_up(bytes);
@@ -153,7 +155,8 @@ static void find_range(struct run_outcome *outcome,
 
 /* ---- finding ---- */
 
-/* A run with failures tells of the device, too, as large as it was. */
+/* The results of a run with failures, such as the free memory at the first one,
+ * depend on the size of the device. */
 static bool speaks_for(const struct run *run, uint64_t capacity,
 		       enum gp_on_oom on_oom)
 {
@@ -283,7 +286,7 @@ static enum gp_status make(const struct runs *runs,
 	return gp_replay(&replay, result, diag);
 }
 
-/* ---- ahead of who asks ---- */
+/* ---- runs made in advance ---- */
 
 static struct foreseen *find_foreseen(const struct runs *runs,
 				      const struct run_asked *asked)
@@ -299,7 +302,7 @@ static struct foreseen *find_foreseen(const struct runs *runs,
 	return NULL;
 }
 
-/* A piece of a thread pool's work. */
+/* Thread pool callback. */
 static void make_foreseen(void *arg, size_t piece)
 {
 	struct runs *runs = arg;
@@ -330,7 +333,7 @@ static void add_foreseen(struct runs *runs, const struct run_asked *asked)
 		(struct foreseen){ .asked = *asked };
 }
 
-/* ---- all of a range ---- */
+/* ---- all runs of a range ---- */
 
 static bool is_under(const struct runs *runs, const struct ranged *ranged,
 		     const struct gp_settings *settings)
@@ -340,7 +343,7 @@ static bool is_under(const struct runs *runs, const struct ranged *ranged,
 	return same_holds(&runs->same, &alike, &ranged->settings, settings);
 }
 
-/* NULL: none tells. */
+/* NULL: there is no answer. */
 static const struct branch_facts *find_told(const struct branches *told,
 					    const struct run_asked *asked)
 {
@@ -363,7 +366,7 @@ static const struct branch_facts *find_facts(const struct runs *runs,
 	return facts;
 }
 
-/* Where there are few capacities, runs of their own take no longer. */
+/* For so few capacities, separate runs are as fast. */
 #define FEW_CAPACITIES 4
 
 static bool is_ranged(const struct runs *runs, const struct run_asked *asked)
@@ -412,9 +415,10 @@ static enum gp_status play_range(struct runs *runs,
 }
 
 /*
- * Reservations were as long as on the largest of the devices.  Where something
- * hung on that, smaller ones are asked for again, but for those that are nearly
- * as large: a reservation is rounded up to a page.
+ * Branches use reservations of the length that the largest device of the range
+ * has, and give up smaller devices for which that matters. Their capacities are
+ * run again, except those just below the next known one: there a reservation
+ * has the same length after rounding up to a page.
  */
 static enum gp_status play_gaps(struct runs *runs,
 				const struct run_asked *asked,

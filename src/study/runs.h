@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs of one device of a trace, and what else each of them answers.
+ * Runs of one device of a trace, each of which answers more than one question.
  *
- * A run speaks for every setting under which all of its decisions would have
- * been the same (struct gp_alike), for every rounding that leaves the sizes of
- * the trace alike, and, where it is plain, for every capacity that would have
- * given each request the same answer (struct gp_device_reach).  Who asks for
- * one of those is answered without another replay.
+ * A run is valid for every setting under which all of its decisions would have
+ * been the same (struct gp_alike), for every rounding that leaves the trace's
+ * sizes the same, and, if it is plain, for every capacity that would have given
+ * each request the same answer (struct gp_device_reach). A question about any
+ * of these is answered without another replay.
  */
 #ifndef STUDY_RUNS_H
 #define STUDY_RUNS_H
@@ -18,8 +18,7 @@
 #include "gpupool/status.h"
 #include "gpupool/trace.h"
 
-/* The next capacity that is a whole multiple of GP_DEVICE_GRAIN, or the last.
- */
+/* Rounds up to a multiple of GP_DEVICE_GRAIN, or down to the last one. */
 static inline uint64_t runs_grid_up(uint64_t bytes)
 {
 	const uint64_t last = UINT64_MAX / GP_DEVICE_GRAIN * GP_DEVICE_GRAIN;
@@ -29,30 +28,31 @@ static inline uint64_t runs_grid_up(uint64_t bytes)
 		       : gp_round_up(bytes, GP_DEVICE_GRAIN);
 }
 
-/* The least capacity at which an expandable segment's reservation has that many
- * bytes, as it is rounded up to a page. */
+/* The smallest capacity with which an expandable segment's reservation has that
+ * many bytes, before it is rounded up to a page. */
 static inline uint64_t runs_with_range(uint64_t bytes)
 {
 	return runs_grid_up(bytes / 9 * 8 + 8);
 }
 
-/* What a run told. */
+/* The result of a run. */
 struct run_outcome {
-	/* Capacities at which it goes the same way: from <= capacity < to;
-	 * UINT64_MAX: no end. */
+	/* Capacities for which the run is the same: from <= capacity < to;
+	 * UINT64_MAX: no upper bound. */
 	uint64_t from, to;
-	/* Whether a limit, or a share of the device, is measured by its size:
-	 * then the run tells of its own capacity alone.  is_plain: the size
-	 * reaches it only through the device's answers and the addresses that
-	 * expandable segments reserve, of which the engine tells. */
+	/* follows_size: a limit or a fraction depends on the size of the
+	 * device, so the run is valid for its own capacity only. is_plain: the
+	 * run depends on the size only through the device's answers and the
+	 * addresses that expandable segments reserve, which the engine
+	 * reports. */
 	bool follows_size, is_plain;
-	uint64_t capacity; /* at which it was played */
+	uint64_t capacity; /* of the replay */
 	uint64_t ooms, retries, refused;
 	uint64_t reserved, peak_allocated;
-	uint64_t least_capacity; /* that grants what was granted */
+	uint64_t least_capacity; /* that grants all that was granted */
 	bool has_room;		 /* gp_replay_has_room */
 	struct gp_device_calls calls;
-	int64_t synchronizes; /* gp_price_of's */
+	int64_t synchronizes; /* for gp_price_of() */
 	struct gp_oom first_oom;
 };
 
@@ -64,48 +64,47 @@ struct runs_config {
 	const uint64_t *places; /* likewise */
 };
 
-/* Settings, and the conf that they were parsed from. */
+/* A question about a run; conf: what settings were parsed from. */
 struct run_asked {
 	const struct gp_settings *settings;
 	const char *conf;
 	uint64_t capacity;
-	/* GP_OOM_STOP: what comes behind the first failure does not matter. */
+	/* GP_OOM_STOP: what follows the first failure does not matter. */
 	enum gp_on_oom on_oom;
 };
 
 struct runs;
 
-/* Keeps a copy of config, whose parts are borrowed. */
+/* Keeps a copy of config, but borrows what it points to. */
 struct runs *runs_create(const struct runs_config *config);
 void runs_destroy(struct runs *runs);
 
-/* NULL: no run that was made tells.  Valid until the next that is made. */
+/* NULL: no existing run answers. Valid until the next run is made. */
 const struct run_outcome *runs_find(const struct runs *runs,
 				    const struct run_asked *asked);
-/* Makes it where none tells. */
+/* Makes a run if no existing one answers. */
 enum gp_status runs_ask(struct runs *runs, const struct run_asked *asked,
 			const struct run_outcome **outcome,
 			struct gp_diag *diag);
-/* What will be asked for soon, at those capacities. */
+/* Capacities that runs_ask() will probably be called with soon. */
 struct runs_ahead {
 	const uint64_t *capacities;
 	size_t count, threads;
 };
 
 /*
- * Makes such runs on several threads: as soon as the first is neither made nor
- * foreseen, and with it as many of the others as there are threads.  A run that
- * is foreseen answers nobody until that very run is asked for, and counts from
- * then on, so that nothing else depends on it.  asked's parts are borrowed
- * until runs_forget.
+ * Makes such runs in advance on several threads, once the first one is neither
+ * made nor foreseen: this one, and as many of the others as there are threads.
+ * A foreseen run is used and counted only when runs_ask() asks for exactly this
+ * run, so that results do not depend on the number of threads. What asked
+ * points to is borrowed until runs_forget().
  */
 void runs_foresee(struct runs *runs, const struct run_asked *asked,
 		  const struct runs_ahead *ahead);
 /*
- * Makes those of all capacities of a range at once (study/branches.h), where
- * the settings leave the size of the device no other way than its answers.  One
- * answers nobody until a run at such a capacity is asked for, and counts from
- * then on.  most: as many replays are never longer.
+ * Makes the runs of all capacities of a range at once (study/branches.h), if
+ * the settings are plain. Such a run is used and counted only when runs_ask()
+ * asks for its capacity. most: limits the work to that of this many replays.
  */
 struct runs_range {
 	uint64_t from, to; /* whole multiples of GP_DEVICE_GRAIN */
@@ -118,10 +117,10 @@ enum gp_status runs_foresee_range(struct runs *runs,
 				  const struct run_asked *asked,
 				  const struct runs_range *range,
 				  struct gp_diag *diag);
-/* What was foreseen one by one, and was not asked for. */
+/* Drops the runs made by runs_foresee() that were not used. */
 void runs_forget(struct runs *runs);
 
-/* How many were made. */
+/* The number of runs made. */
 uint32_t runs_made(const struct runs *runs);
 
 #endif

@@ -50,7 +50,8 @@ void same_release(struct same *same)
 	*same = (struct same){ 0 };
 }
 
-/* What struct gp_alike tells of, and rounding, which is looked at by size. */
+/* Settings covered by struct gp_alike, and rounding, which is compared by
+ * size. */
 static bool is_asked_of_later(const struct gp_knob *knob)
 {
 	return knob->id == GP_KNOB_MAX_SPLIT || knob->id == GP_KNOB_ROUNDUP ||
@@ -71,7 +72,8 @@ static bool is_like(const struct gp_settings *a, const struct gp_settings *b)
 	return a->release == b->release;
 }
 
-/* What is set in the course of the trace may leave the rounding as it was. */
+/* If the trace changes settings later, only equal divisions are alike: such a
+ * change may leave what was set before in effect. */
 static bool rounds_alike(const struct same *same, const struct gp_settings *a,
 			 const struct gp_settings *b)
 {

@@ -10,11 +10,11 @@
 #include "gpupool/knob.h"
 #include "gpupool/trace.h"
 
-/* What of a trace decides that. */
+/* What this depends on in a trace. */
 struct same {
-	uint64_t *sizes; /* that are asked for, each once */
+	uint64_t *sizes; /* of all requests, without duplicates */
 	size_t size_count;
-	bool sets_settings; /* in its course */
+	bool sets_settings; /* the trace changes settings */
 };
 
 #define SAME_ALL_DEVICES UINT32_MAX
@@ -24,7 +24,7 @@ void same_init(struct same *same, const struct gp_trace *trace,
 	       uint32_t device);
 void same_release(struct same *same);
 
-/* alike: what the run under the one setting told; of the default engine. */
+/* alike: from the run under `one`, with the default engine. */
 bool same_holds(const struct same *same, const struct gp_alike *alike,
 		const struct gp_settings *one, const struct gp_settings *other);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every value of the settings, searched.
+ * A search of all values of the numeric settings.
  *
- * Slices of the space of all settings: with and without expandable segments, by
- * each of the roundings that there are.  Within a slice every max_split_size_mb
- * and every garbage_collection_threshold is covered by few replays (cover.h).
- * Besides, every large_segment_size_mb up to 1024: by itself where sizes are
- * only rounded to 512 bytes, and then together with all the others.
+ * The space of all settings is divided into slices: with and without expandable
+ * segments, and by each rounding. Within a slice, every max_split_size_mb and
+ * every garbage_collection_threshold is covered by few replays (cover.h). In
+ * addition, every large_segment_size_mb up to 1024 is searched: first alone,
+ * with sizes only rounded to 512 bytes, and then together with all the others.
  */
 #include "study/search.h"
 
@@ -19,18 +19,18 @@
 #include "study/cover.h"
 
 #define MIB	       (UINT64_C(1) << 20)
-#define MOST_DIVISIONS 64 /* beyond, a request is rounded by 1.6 % at most */
+#define MOST_DIVISIONS 64 /* above, rounding adds 1.6 % at most */
 #define LEAST_LARGE    11 /* MiB of large_segment_size_mb */
 #define MOST_LARGE     1024
-#define MOST_FOUND     16 /* that a slice adds */
-#define SLICES	       16 /* two by none and 1 to MOST_DIVISIONS */
-#define TOGETHER       32 /* part of the budget */
+#define MOST_FOUND     16 /* most trials that a slice adds */
+#define SLICES	       16 /* 2 times: none, and 1 to MOST_DIVISIONS */
+#define TOGETHER       32 /* 1/32 of the budget */
 
 struct slice {
 	bool is_expandable;
 	unsigned divisions;   /* 0: none */
-	uint64_t large_bytes; /* 0: as it is by default */
-	uint64_t large_most;  /* MiB of it that are covered; 0: none */
+	uint64_t large_bytes; /* 0: the default */
+	uint64_t large_most;  /* largest one to cover, in MiB; 0: none */
 	uint64_t capacity;    /* 0: the case's own */
 	size_t index;	      /* the case that is searched */
 };
@@ -74,8 +74,8 @@ static bool is_excluded(const struct session *s, const char *conf)
 	return false;
 }
 
-/* Whether there is something to search: the release takes it, it may be used,
- * and what is live, rounded so, leaves room. */
+/* Whether the slice has to be searched: the release accepts the settings, they
+ * may be used, and live memory, rounded by them, fits. */
 static bool is_open(const struct session *s, const struct slice *slice,
 		    const char *conf, struct gp_settings *settings)
 {
@@ -109,12 +109,13 @@ static void take_over(struct session *s, const struct gp_cover *cover,
 	s->study->replays += cover->runs;
 	search->is_complete &= cover->complete;
 	for (size_t i = 0; i < cover->count; i++) {
-		/* A box has the value "not set" if it can. */
+		/* The conf of a box leaves the setting unset if the box allows
+		 * it. */
 		if (is_excluded(s, cover->boxes[i].conf))
 			continue;
-		/* What serves one case at one capacity may not serve the
-		 * others, or at some more: then those that are alike are to be
-		 * tried, too. */
+		/* The box was proven for one case at one capacity, and its conf
+		 * may fail for the other cases or with more memory. Then other
+		 * values of the box would have to be tried. */
 		search->is_complete = false;
 		if (found++ < MOST_FOUND)
 			add_found(s, cover->boxes[i].conf);
@@ -168,7 +169,7 @@ static void search_slice(struct session *s, const struct slice *slice,
 
 /* ---- large_segment_size_mb ---- */
 
-/* The next value that is not alike; 0: there is none, as all are. */
+/* Returns the next value that is not equivalent; 0: there is none. */
 static uint64_t try_large(struct session *s, const struct slice *slice,
 			  const char *conf, const struct gp_settings *settings,
 			  struct search *search)
@@ -241,7 +242,7 @@ void search_serving(struct session *s, uint64_t capacity, struct search *search)
 	}
 }
 
-/* The release has the setting, and it may be used. */
+/* Whether the release has the setting and it may be used. */
 static bool may_vary_large(const struct session *s, const struct search *search)
 {
 	const struct slice slice = { .large_bytes = LEAST_LARGE * MIB,
@@ -279,7 +280,8 @@ void search_together(struct session *s, struct search *search)
 
 /* ---- two settings together ---- */
 
-/* Each serves what the other does not, and one of them each of the group. */
+/* Whether each trial serves a case that the other does not, and together they
+ * serve the whole group. */
 static bool complete_each_other(const struct session *s,
 				const struct gp_trial *a,
 				const struct gp_trial *b)
@@ -299,7 +301,7 @@ static bool complete_each_other(const struct session *s,
 	return a_alone && b_alone;
 }
 
-/* The settings of both; where both have one, its value is b's. */
+/* The settings of both; for a setting that is in both, the value of b. */
 static char *both_of(const char *a, const char *b)
 {
 	char *conf = gp_mem_copy_text(a, strlen(a)), *made;
@@ -332,7 +334,7 @@ static bool is_tried(const struct session *s, const char *conf)
 	return false;
 }
 
-/* Takes over conf.  Only what serves all is kept. */
+/* Takes ownership of conf. Keeps a trial only if it serves all cases. */
 static void try_pair(struct session *s, char *conf, struct search *search)
 {
 	uint32_t before = s->study->replays;
@@ -345,7 +347,7 @@ static void try_pair(struct session *s, char *conf, struct search *search)
 	search->runs += s->study->replays - before;
 }
 
-/* Their order makes no difference where no setting is of both. */
+/* The order only matters if a setting is in both. */
 static void try_both(struct session *s, size_t i, size_t k,
 		     struct search *search)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every value of the settings, searched: which of them serve all requests at a
+ * A search of all values of the settings for those that serve all requests at a
  * capacity.
  */
 #ifndef STUDY_SEARCH_H
@@ -9,26 +9,28 @@
 #include "study/trial.h"
 
 struct search {
-	size_t index;	 /* the case that is searched */
-	uint32_t budget; /* runs at most */
-	uint32_t runs;	 /* so far; each stands for all settings alike */
-	/* Of the last call: nothing serves it, and nothing is left. */
+	size_t index;	 /* index of the case */
+	uint32_t budget; /* most runs */
+	uint32_t runs;	 /* so far; each covers all equivalent settings */
+	/* Of the last call: no setting serves, and all were covered. */
 	bool is_complete;
 };
 
-/* Adds a trial, played, for each class of settings under which the case is
- * served at that capacity; 0: its own. */
+/* Adds a trial, with its replays, for each class of settings that serves the
+ * case at that capacity; 0: the case's own. */
 void search_serving(struct session *s, uint64_t capacity,
 		    struct search *search);
 
-/* The same at its own capacity, with large_segment_size_mb beside the other
- * settings: far more than there are without, so that a part of the budget is
- * spent on them at most, or as much as so far, and each slice ends with the
- * first that serves.  Where a release has no such setting nothing is left. */
+/* The same at the case's own capacity, with large_segment_size_mb in addition
+ * to the other settings. This space is far larger, so the search is limited to
+ * a part of the budget, or to as many runs as were made before, and each slice
+ * ends with the first setting that serves. Does nothing if the release has no
+ * such setting. */
 void search_together(struct session *s, struct search *search);
 
-/* Of the group, where each is served but no setting serves all: adds a trial,
- * played, for each two settings that do so together. */
+/* For a group in which each case is served but no setting serves all: adds a
+ * trial, with its replays, for each pair of settings that serves all
+ * together. */
 void search_pairs(struct session *s, struct search *search);
 
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * All values of some settings.
+ * The space of all values of some settings.
  *
- * The space has three axes of whole numbers: MiB of max_split_size with "not
- * set" above all, MiB of large_segment_size, and the bits of the threshold,
- * which ascend as the numbers do, with "off" above all, where a threshold is
- * that is never reached.  What is not searched is a single number.
+ * It has three axes of whole numbers: MiB of max_split_size, with "not set"
+ * above all others; MiB of large_segment_size; and the bit patterns of
+ * garbage_collection_threshold as a double, which are in the order of the
+ * values, with "off" as the pattern of 1, a threshold that is never reached. An
+ * axis that is not searched has a single value.
  */
 #include "study/space.h"
 
@@ -24,7 +25,7 @@
 #define LEAST_SEGMENT 11 /* MiB of large_segment_size_mb */
 #define USUAL_SEGMENT 20
 #define NO_SPLIT      (UINT64_C(1) << 44) /* MiB: 2^64 bytes */
-#define MOST_DIGITS   17		  /* that a double may need */
+#define MOST_DIGITS   17		  /* enough for any double */
 #define ROUNDEST      64		  /* MiB */
 
 enum { SPLIT = GP_SPACE_SPLIT, LARGE = GP_SPACE_LARGE, GC = GP_SPACE_GC };
@@ -39,11 +40,11 @@ struct gp_space {
 	uint8_t release;
 	unsigned searched;
 	uint64_t large_most; /* MiB */
-	char *conf;	     /* owned; without what is searched */
+	char *conf;	     /* owned; without the searched settings */
 	char *next;	     /* owned; NULL: none */
 	struct gp_settings base;
-	bool split_may_equal;  /* large_segment_size; else it is above */
-	bool rounding_follows; /* large_segment_size */
+	bool split_may_equal;  /* max_split_size may be large_segment_size */
+	bool rounding_follows; /* max_non_split_rounding follows that size */
 	struct region left;
 };
 
@@ -80,7 +81,8 @@ static uint64_t least_split(const struct gp_space *s, uint64_t large)
 	return s->split_may_equal ? large : large + 1;
 }
 
-/* Large segments of that size allow a max_split_size in the box. */
+/* Whether a release accepts any settings in the box: max_split_size must not be
+ * below large_segment_size. */
 static bool is_taken(const struct gp_space *s, const struct region_box *box)
 {
 	return box->most[SPLIT] >= least_split(s, box->least[LARGE]);
@@ -111,7 +113,8 @@ static struct region_box whole_space(const struct gp_space *s)
 	struct region_box box = fixed(s);
 
 	if (searches(s, GP_SPACE_GC)) {
-		box.least[GC] = bits_of(DBL_MIN); /* others are not read */
+		box.least[GC] =
+			bits_of(DBL_MIN); /* smaller ones are not parsed */
 		box.most[GC] = bits_of(1);
 	}
 	if (searches(s, GP_SPACE_LARGE)) {
@@ -127,9 +130,9 @@ static struct region_box whole_space(const struct gp_space *s)
 	return box;
 }
 
-/* ---- what a person would type ---- */
+/* ---- the value that a person would choose ---- */
 
-/* Rather a multiple of 64, of 32 and so on. */
+/* Prefers a multiple of 64, then of 32, and so on. */
 static uint64_t round_number(uint64_t least, uint64_t most)
 {
 	for (uint64_t unit = ROUNDEST; unit > 1; unit /= 2) {
@@ -146,7 +149,7 @@ static bool is_within(uint64_t at, uint64_t least, uint64_t most)
 	return least <= at && at <= most;
 }
 
-/* With as few digits as there are in the range; off, where that is in it. */
+/* A threshold with as few digits as possible; off, if that is in the range. */
 static uint64_t plain_ratio(uint64_t least, uint64_t most)
 {
 	static const double used[] = { 0.8, 0.6, 0.9, 0.7, 0.5 };
@@ -166,7 +169,7 @@ static uint64_t plain_ratio(uint64_t least, uint64_t most)
 	return least;
 }
 
-/* Of a box that is_taken. */
+/* The box must satisfy is_taken(). */
 static struct point choose(const struct gp_space *s,
 			   const struct region_box *box)
 {
@@ -189,7 +192,7 @@ static struct point choose(const struct gp_space *s,
 	return p;
 }
 
-/* The shortest text that is read as that number. */
+/* Writes the shortest text that is parsed as that number. */
 static void print_ratio(double ratio, char *text, size_t room)
 {
 	for (int digits = 1; digits <= MOST_DIGITS; digits++) {
@@ -199,7 +202,7 @@ static void print_ratio(double ratio, char *text, size_t room)
 	}
 }
 
-/* Replaces *conf; NULL takes the setting away. */
+/* Replaces *conf; value NULL: removes the setting. */
 static void set(char **conf, enum gp_space_axis axis, const char *value)
 {
 	char *made = gp_conf_with(*conf, gp_space_names[axis], value);
@@ -228,14 +231,14 @@ static char *conf_of(const struct gp_space *s, const struct point *p)
 	return conf;
 }
 
-/* ---- what a run speaks for ---- */
+/* ---- the values that a run covers ---- */
 
 static uint64_t mib_up(uint64_t bytes)
 {
 	return bytes / MIB + (bytes % MIB != 0);
 }
 
-/* The point is in it. */
+/* The box of equivalent values; it contains those of the run. */
 static struct region_box spoken_for(const struct gp_space *s,
 				    const struct gp_alike *alike)
 {
@@ -331,7 +334,7 @@ static enum gp_status begin(struct gp_space *s, struct gp_diag *diag)
 		takes(s, s->conf, GP_SPACE_SPLIT, least, &settings);
 	s->rounding_follows =
 		!gp_conf_names(s->conf, "max_non_split_rounding_mb");
-	/* Not every release has the setting. */
+	/* Not every release has the setting large_segment_size_mb. */
 	snprintf(larger_one, sizeof(larger_one), "%d", LEAST_SEGMENT);
 	if (!takes(s, s->conf, GP_SPACE_LARGE, larger_one, &settings) ||
 	    settings.large_segment_size != LEAST_SEGMENT * MIB)
@@ -374,8 +377,9 @@ void gp_space_destroy(struct gp_space *s)
 	free(s);
 }
 
-/* Off before on, the usual segments before others, then the highest limit, and
- * the smallest segments. */
+/* The order in which boxes are tried: garbage collection off before on, the
+ * usual segment size before others, then the highest split limit, then the
+ * smallest segment size. */
 static bool is_rather(const struct region_box *a, const struct region_box *b)
 {
 	bool a_usual =
@@ -392,7 +396,8 @@ static bool is_rather(const struct region_box *a, const struct region_box *b)
 	return a->least[LARGE] < b->least[LARGE];
 }
 
-/* Drops what no release takes: limits below the large segment size. */
+/* The next box to try. Drops boxes that no release accepts: max_split_size
+ * below large_segment_size. */
 static const struct region_box *next_box(struct gp_space *s)
 {
 	const struct region_box *best = NULL;
@@ -445,7 +450,7 @@ uint64_t gp_space_values(const struct gp_space *s, uint64_t top_mb)
 	return space.most[LARGE] - space.least[LARGE] + 1;
 }
 
-/* ---- two runs ---- */
+/* ---- combining runs ---- */
 
 static double larger_ratio(double a, double b)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One setting, replayed. */
+/* Trials. */
 #include "study/trial.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "study/headroom.h"
 #include "study/runs.h"
 
-#define TRIES 300 /* replays at most to make sure of a need */
+#define TRIES 300 /* most replays to confirm a need */
 
 static void check_settings(const struct session *s, struct gp_trial *trial)
 {
@@ -53,7 +53,7 @@ struct gp_trial *trial_add(struct session *s, char *conf,
 	return trial;
 }
 
-/* Of a conf that the release takes. */
+/* The conf must be one that the release accepts. */
 static struct gp_settings settings_of(const struct session *s,
 				      const struct gp_trial *trial)
 {
@@ -77,7 +77,7 @@ static void notify(const struct session *s, const struct gp_trial *trial)
 	s->config->progress(s->config->progress_arg, what);
 }
 
-/* The run of that case, or one that tells of it; NULL: it failed. */
+/* The run of that case, or an equivalent one; NULL: it failed. */
 static const struct run_outcome *play(struct session *s,
 				      const struct gp_trial *trial,
 				      size_t index, uint64_t capacity,
@@ -119,8 +119,8 @@ static uint64_t refused_without_limit(struct session *s, const char *conf,
 	return outcome ? outcome->refused : UINT64_MAX;
 }
 
-/* Of so many that are refused as it is: those that are neither for want of
- * memory nor by these settings alone. */
+/* Of the requests that the present setting refuses, `most` in number: those
+ * that are refused neither for lack of memory nor because of these settings. */
 static uint64_t refused_anyhow(struct session *s, size_t index, uint64_t most)
 {
 	char *plain;
@@ -161,7 +161,7 @@ static void add_result(struct session *s, struct gp_trial *trial,
 		trial->reserved = one->reserved;
 }
 
-/* Of a run that stays valid. */
+/* For the first trial, which is the present setting: computes s->refused. */
 static void note_refused(struct session *s, const struct gp_trial *trial,
 			 uint32_t index, uint64_t refused)
 {
@@ -184,7 +184,7 @@ void trial_play(struct session *s, struct gp_trial *trial)
 		outcome = play(s, trial, i, c->capacity, GP_OOM_GO_ON);
 		if (!outcome)
 			return;
-		/* Replays that it takes may move what was told. */
+		/* note_refused() may make replays, which move the outcome. */
 		copy = *outcome;
 		note_refused(s, trial, i, copy.refused);
 		add_result(s, trial, i, &copy);
@@ -201,7 +201,7 @@ uint64_t trial_peak(struct session *s, size_t index)
 	return outcome ? outcome->reserved : 0;
 }
 
-/* ---- of the group ---- */
+/* ---- for the current group ---- */
 
 bool trial_is_served(const struct session *s, const struct gp_trial *trial)
 {
@@ -290,7 +290,7 @@ void trial_measure(struct session *s, struct gp_trial *trial)
 			trial->cases[i].need = need_of(s, trial, i);
 }
 
-/* Most settings round alike. */
+/* Cached by divisions, because most settings round the same way. */
 static uint64_t live_rounded(struct session *s, size_t index,
 			     const struct gp_settings *settings)
 {
@@ -313,8 +313,8 @@ static uint64_t live_rounded(struct session *s, size_t index,
 	return live->bytes;
 }
 
-/* What is live, as the settings round it: where every request is to be served,
- * no device with less does. */
+/* Whether the capacity is below live memory as rounded by the settings: then it
+ * cannot serve every request. */
 static bool is_below_live(struct session *s, const struct gp_trial *trial,
 			  size_t index, uint64_t capacity)
 {
@@ -324,8 +324,7 @@ static bool is_below_live(struct session *s, const struct gp_trial *trial,
 	       capacity < live_rounded(s, index, &settings);
 }
 
-/* Whether one case shows that it needs more, by what is known or by a replay.
- */
+/* Whether a case is known, or shown by one replay, to need more. */
 static bool needs_more(struct session *s, struct gp_trial *trial, size_t index,
 		       uint64_t than)
 {
@@ -350,7 +349,7 @@ void trial_measure_to(struct session *s, struct gp_trial *trial, uint64_t most)
 	trial_measure(s, trial);
 }
 
-/* The trial's run of a case; borrows settings. */
+/* The trial's replay of a case without limit; borrows settings. */
 static struct gp_replay_config run_of(const struct session *s,
 				      const struct gp_trial *trial,
 				      const struct gp_case *c,
@@ -403,7 +402,7 @@ void trial_estimate(struct session *s, struct gp_trial *trial)
 			estimate(s, trial, i);
 }
 
-/* Without an estimate the need is exact: the case is whole, or the setting
+/* Without an estimate the need is exact: the case is complete, or the setting
  * caches as the recorded one did. */
 static uint64_t high_of(struct session *s, struct gp_trial *trial, size_t index)
 {

@@ -1,74 +1,73 @@
 /* SPDX-License-Identifier: MIT */
-/* One setting, replayed: at a capacity, and for the least that it needs. */
+/* A trial: one setting, replayed at the given capacities, and its need. */
 #ifndef STUDY_TRIAL_H
 #define STUDY_TRIAL_H
 
 #include "gpupool/study.h"
 
-/* What is live of a case as settings with such a rounding round it. */
+/* Peak of a case's live memory, rounded with these divisions. */
 struct rounded_live {
 	size_t index;
 	uint64_t divisions[GP_DIVISIONS], bytes;
 };
 
-/* What all parts of a study share. */
+/* State shared by all parts of a study. */
 struct session {
 	const struct gp_study_config *config;
 	struct gp_study *study;
 	size_t room; /* of study->trials */
-	/* By case: requests that PyTorch refuses by a rule whatever memory
-	 * there is; a setting under which it refuses more does not serve
-	 * them. */
+	/* By case: requests that PyTorch's rules refuse however much memory
+	 * there is. A setting that refuses more does not serve the case. */
 	uint64_t *refused;
-	bool *is_in; /* by case: it is of the group that is judged now */
-	struct rounded_live *lives; /* that were asked for */
+	bool *is_in;		    /* by case: part of the current group */
+	struct rounded_live *lives; /* computed so far */
 	size_t live_count, live_room;
 	struct gp_diag *diag;
-	enum gp_status status; /* once not GP_OK, nothing more is played */
+	enum gp_status status; /* if not GP_OK, no more replays are made */
 };
 
-/* Takes over conf; NULL: that setting is there already. */
+/* Takes ownership of conf; NULL: there is a trial of that setting already. */
 struct gp_trial *trial_add(struct session *s, char *conf,
 			   const struct gp_candidate_conf *candidate);
 
-/* Plays every case that is not undecided at its capacity, and notes what came
- * of it. */
+/* Replays every case that is not undecided at its capacity, and stores the
+ * results. */
 void trial_play(struct session *s, struct gp_trial *trial);
 
-/* ---- of the group ---- */
+/* ---- for the current group ---- */
 
 bool trial_is_served(const struct session *s, const struct gp_trial *trial);
-/* The same of a setting that is no trial, for which replays are made until one
- * of the group is not served. */
+/* The same for a setting without a trial; replays are made until a case of the
+ * group is not served. */
 bool trial_serves_group(struct session *s, const char *conf);
-/* Of the case that needs most; 0: not measured of all. */
+/* The need of the case that needs most; 0: not all were measured. */
 uint64_t trial_need(const struct session *s, const struct gp_trial *trial);
 
-/* Finds what each needs, unless it is known. */
+/* Measures the need of each case, unless it is known. */
 void trial_measure(struct session *s, struct gp_trial *trial);
-/* The same, unless one replay shows that it is more than most. */
+/* The same, unless a single replay shows that the need is above `most`. */
 void trial_measure_to(struct session *s, struct gp_trial *trial, uint64_t most);
 
-/* Asks what else it may reserve where a case is a window, once. */
+/* Estimates the need of cases that are windows, once. */
 void trial_estimate(struct session *s, struct gp_trial *trial);
-/* The most that it may need: of windows as estimated.  0: not known. */
+/* An upper bound of the need: of windows as estimated. 0: not known. */
 uint64_t trial_high(struct session *s, struct gp_trial *trial);
-/* Whether a trial that is served would have been, had the program run with it
- * from its start: a replay of a window begins with what other settings cached.
- */
+/* Whether a trial that is served would certainly be served if the program ran
+ * with it from its start; a replay of a window begins with what other settings
+ * cached. */
 bool trial_is_sure(struct session *s, struct gp_trial *trial);
 
-/* What as it is reserves of that case on a device without an end; 0: not known.
- */
+/* What the present setting reserves for that case on a device without limit; 0:
+ * not known. */
 uint64_t trial_peak(struct session *s, size_t index);
 
-/* Of what was there before it a trace does not tell all. */
+/* Whether the trace does not contain all of the program before its start. */
 static inline bool trial_is_of_part(const struct gp_verdict *verdict)
 {
 	return verdict->begins == GP_BEGINS_WINDOW || verdict->recorded;
 }
 
-/* That release takes it. */
+/* Whether the release accepts the setting. */
 static inline bool trial_is_possible(const struct gp_trial *trial)
 {
 	return !*trial->refusal;
