@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Branches of a run: against a replay at each capacity. */
+/* Branches, compared with a replay at each capacity. */
 #include "study/branches.h"
 
 #include <inttypes.h>
@@ -17,7 +17,7 @@
 #define EVENTS	700
 #define LIVE	40
 #define STEP	50
-/* blocks */
+/* blocks that stay */
 #define STAYING 5
 
 static const char *const confs[] = {
@@ -32,7 +32,8 @@ static const char *const confs[] = {
 
 static const uint8_t releases[] = { 0, 11, 12, 13, GP_RELEASE_LAST };
 
-/* ---- made-up programs: some on one stream, some with others and pools ---- */
+/* ---- generated programs: some on one stream, some with more and with pools
+ * ---- */
 
 struct program {
 	FILE *out;
@@ -111,7 +112,7 @@ static struct gp_trace *made_up(uint64_t seed)
 			put_free(&p);
 		else
 			put_alloc(&p);
-		/* The end of a step. */
+		/* Frees most blocks at the end of a step. */
 		while (i % STEP == 0 && p.count > STAYING)
 			put_free(&p);
 	}
@@ -130,7 +131,8 @@ static void keep_state(void *arg, struct gp_allocator *allocator,
 		allocator->ops->state(allocator, &slice->start);
 }
 
-/* Its second half, with memory in use where that begins. */
+/* The second half of a trace, with the memory in use at that point as its start
+ * state. */
 static struct gp_trace *window_of(const struct gp_trace *trace)
 {
 	uint64_t count = trace->devices->event_count;
@@ -157,7 +159,7 @@ static struct gp_trace *window_of(const struct gp_trace *trace)
 	return window;
 }
 
-/* ---- against a replay ---- */
+/* ---- comparison with replays ---- */
 
 static void check_reach(const struct gp_device_reach *a,
 			const struct gp_device_reach *b)
@@ -217,8 +219,8 @@ static struct gp_replay_result replay_at(const struct branches_config *config,
 	return result;
 }
 
-/* Requests that were played, and that are in replays of all capacities that
- * were told of; capacities that were, and were not. */
+/* Requests run in branches, and requests that replays of all known capacities
+ * take; known and unknown capacities. */
 struct sum {
 	uint64_t played, replays, told, missing;
 };
@@ -286,7 +288,7 @@ START_TEST(what_is_told_of_a_capacity_is_what_a_replay_tells)
 		ck_assert_uint_lt(sums[r].played * 4, sums[r].replays);
 		ck_assert_uint_lt(sums[r].missing, sums[r].told / 2);
 	}
-	/* From 2.13 on branches come together. */
+	/* Since 2.13 branches can merge. */
 	if (_i % 2)
 		ck_assert_uint_lt(sums[3].played * 4, sums[2].played * 3);
 	gp_trace_destroy(trace);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Device calls, timed: on the runtime without a device. */
+/* Timing of device calls, on the runtime without a device. */
 #include "device/bench.h"
 
 #include <stdlib.h>
@@ -63,7 +63,7 @@ START_TEST(test_each_call_is_measured_by_size)
 }
 END_TEST
 
-/* No more than a quarter of it is asked for. */
+/* At most a quarter of the memory is used. */
 START_TEST(test_a_small_device_is_measured_as_far_as_it_goes)
 {
 	struct gp_diag diag = { 0 };
@@ -108,7 +108,7 @@ START_TEST(test_what_fails_is_named_and_the_rest_is_measured)
 }
 END_TEST
 
-/* Others took it: no mistake of anybody's. */
+/* Other processes may use the memory, so this is no error. */
 START_TEST(test_no_memory_ends_a_row_and_not_the_run)
 {
 	struct gp_diag diag = { 0 };

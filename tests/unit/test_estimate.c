@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Estimates for windows: of programs whose past is known here. */
+/* Estimates for windows of programs whose past is known. */
 #include "study/estimate.h"
 
 #include "gpupool/release.h"
@@ -9,7 +9,7 @@
 
 #define MIB (UINT64_C(1) << 20)
 
-/* A window of steps that each take 30 and 50 MiB; both were cached. */
+/* A window whose steps each take 30 and 50 MiB; both were cached before. */
 #define STEP(a, b)                                                             \
 	"{\"op\": \"alloc\", \"id\": " a ", \"size\": 31457280},"              \
 	"{\"op\": \"alloc\", \"id\": " b ", \"size\": 52428800},"              \
@@ -29,7 +29,7 @@ static const char *const steps =
 								    "52428800"),
 	       STEP("1", "2") "," STEP("3", "4"));
 
-/* The same steps, where a request of 120 MiB was served before. */
+/* The same steps, after a request of 120 MiB was served. */
 static const char *const larger_past =
 	WINDOW(FREE_SEGMENT("4194304", "125829120"),
 	       STEP("1", "2") "," STEP("3", "4"));
@@ -67,7 +67,7 @@ START_TEST(there_is_none_where_the_replay_is_the_answer)
 			       "max_split_size_mb:64")
 			   .is_there);
 	ck_assert(!estimate_of(steps, NULL, "").is_there);
-	/* Without an end of memory there is nothing to collect. */
+	/* With unlimited memory nothing is collected. */
 	ck_assert(!estimate_of(steps, "", "garbage_collection_threshold:0.8")
 			   .is_there);
 	ck_assert(!estimate_of(whole, "", "expandable_segments:True").is_there);
@@ -77,7 +77,7 @@ END_TEST
 
 START_TEST(cached_segments_are_asked_for_as_the_other_settings_would)
 {
-	/* 32 MiB and 64 MiB. */
+	/* Rounded up to 32 MiB and 64 MiB. */
 	struct gp_estimate estimate =
 		estimate_of(steps, "", "roundup_power2_divisions:2");
 

@@ -83,7 +83,7 @@ START_TEST(test_usual_spellings_are_understood)
 }
 END_TEST
 
-/* Another device than the one that is there is never taken for it. */
+/* An unknown device is never replaced by a known one. */
 START_TEST(test_what_is_not_certain_names_the_choices)
 {
 	static const struct {
@@ -142,7 +142,7 @@ START_TEST(test_a_capacity_is_a_size_a_device_or_unlimited)
 		{ "8.5e10", 85000000000 },
 		{ "85899345920", 80 * GIB },
 		{ "1048576", 1 << 20 },
-		{ "512KiB", 512 << 10 }, /* it was said what they are */
+		{ "512KiB", 512 << 10 }, /* the unit is given */
 		{ "unlimited", UINT64_MAX },
 		{ "H100", 85017755648 },
 		{ "a100-40gb", 42298834944 },
@@ -198,7 +198,7 @@ START_TEST(test_what_is_no_capacity_says_what_to_type)
 }
 END_TEST
 
-/* What PyTorch, cub and Triton divide by or plan with. */
+/* Properties by which PyTorch, cub and Triton divide or plan. */
 START_TEST(test_no_device_lacks_a_property)
 {
 	size_t count;

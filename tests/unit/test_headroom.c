@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The smallest device: the search against replays of every capacity. */
+/* The search for the smallest device, compared with replays of every
+ * capacity. */
 #include "study/headroom.h"
 #include "gpupool/study.h"
 
@@ -10,9 +11,9 @@
 #define MIB   (UINT64_C(1) << 20)
 #define GRAIN GP_DEVICE_GRAIN
 
-/* Blocks of 1 to 48 MiB that come and go, made up from a seed: on one stream,
- * on four, or on one each, where nothing is shared; of every other seed others
- * take some now and then. */
+/* Random allocs and frees of 1 to 48 MiB from a seed: on one stream, on four,
+ * or on one per block, so that nothing is shared. With odd seeds others use
+ * memory now and then. */
 static struct gp_trace *made_up(unsigned seed)
 {
 	static const char *const head =
@@ -106,7 +107,7 @@ static bool is_fine(const struct gp_trace *trace,
 	return fine;
 }
 
-/* Each capacity, from the largest that matters down. */
+/* Checks each capacity, from the largest of interest downward. */
 static void check_all(const struct gp_trace *trace,
 		      const struct gp_settings *settings,
 		      const struct gp_headroom *h, enum gp_headroom_goal goal)
@@ -172,7 +173,8 @@ static void check_same(const struct gp_headroom *a, const struct gp_headroom *b)
 	}
 }
 
-/* Nor how many replays are told of, nor what few tries leave open. */
+/* Nor the reported number of replays, nor what remains unknown with few
+ * tries. */
 START_TEST(threads_change_nothing)
 {
 	static const char *const confs[] = {

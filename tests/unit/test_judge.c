@@ -45,7 +45,8 @@ START_TEST(a_setting_is_found_by_its_whole_name)
 }
 END_TEST
 
-/* 400 MiB, then 300 MiB in two, and a hole of 100 that does not fit 300. */
+/* 400 MiB, then 300 MiB in two blocks, and a hole of 100 MiB that cannot hold
+ * 300. */
 static struct gp_trace *with_a_hole(void)
 {
 	return trace_of(
@@ -57,7 +58,7 @@ static struct gp_trace *with_a_hole(void)
 			   "{\"op\":\"alloc\",\"id\":4,\"size\":314572800}"));
 }
 
-/* The trace is not needed any more. */
+/* Destroys the trace. */
 static struct gp_study study_at(const struct gp_trace *trace, uint64_t capacity,
 				const char *without)
 {
@@ -171,7 +172,7 @@ START_TEST(a_capacity_below_the_start_is_undecided)
 }
 END_TEST
 
-/* ---- several ---- */
+/* ---- several cases ---- */
 
 #define ALLOC(id, mib) "{\"op\":\"alloc\",\"id\":" #id ",\"size\":" #mib "}"
 
@@ -244,8 +245,8 @@ START_TEST(beside_one_that_is_too_small_the_others_are_judged)
 }
 END_TEST
 
-/* Twenty blocks of 9 MiB, two of which share 20 MiB; of each two one is freed,
- * and no setting finds room for 60 MiB in 180. */
+/* Twenty blocks of 9 MiB, two in each segment of 20 MiB. Of each pair one is
+ * freed, and no setting makes room for 60 MiB in 180. */
 static struct gp_trace *beyond_help(void)
 {
 	char text[8192], events[4096] = "";
@@ -306,7 +307,7 @@ START_TEST(what_is_undecided_keeps_nobody_from_a_verdict)
 }
 END_TEST
 
-/* 300 MiB are cached at the start in blocks of which none is wanted. */
+/* A window that begins with 300 MiB cached, in blocks that no request fits. */
 static struct gp_trace *window(void)
 {
 	return trace_of(
@@ -338,7 +339,7 @@ START_TEST(a_window_spares_nothing_where_a_whole_trace_needs_more)
 }
 END_TEST
 
-/* In MiB; -N frees the N-th that was asked for. */
+/* Sizes in MiB; -N frees the N-th block. */
 static struct gp_trace *of_sizes(const int *sizes, size_t count)
 {
 	char text[4096];
@@ -361,7 +362,7 @@ static struct gp_trace *of_sizes(const int *sizes, size_t count)
 	return trace_of(text);
 }
 
-/* What serves the one does not serve the other. */
+/* No setting in the table serves both traces. */
 START_TEST(where_no_setting_serves_all_two_together_may)
 {
 	static const int one[] = { 13, 35, 13, 4, 3, 33, 51, 5, 21, 9, 49 };
@@ -386,8 +387,9 @@ START_TEST(where_no_setting_serves_all_two_together_may)
 }
 END_TEST
 
-/* Settings that decide alike are one run, and so is what a run without a limit
- * says of a device that is large enough: 24 settings, and what two need. */
+/* Settings that are equivalent share a run, and a run without limit also
+ * answers for a device that is large enough. 24 settings are tried, and two
+ * needs measured. */
 START_TEST(a_study_takes_few_runs)
 {
 	struct gp_trace *trace = with_a_hole();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is known of capacities. */
+/* Sets of known capacities. */
 #include "study/known.h"
 
 #include "suite.h"
@@ -10,7 +10,7 @@ START_TEST(ranges_do_not_overlap_and_neighbours_join)
 
 	known_add(&known, 20, 30, true);
 	known_add(&known, 0, 10, false);
-	known_add(&known, 5, 25, true); /* 5 to 10 and 20 to 25 stay */
+	known_add(&known, 5, 25, true); /* 5 to 10 and 20 to 25 do not change */
 	ck_assert_uint_eq(known.count, 3);
 	ck_assert(!known_find(&known, 7)->is_fine);
 	ck_assert(known_find(&known, 10)->is_fine);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a trace tells of the machine it was recorded on. */
+/* What a trace shows about the machine that it was recorded on. */
 #include "gpupool/replay.h"
 
 #include "played.h"
@@ -9,7 +9,7 @@
 
 #define MIB(n) ((uint64_t)(n) << 20)
 
-/* Sizes and addresses in MiB; addresses matter to none of these. */
+/* Sizes and addresses in MiB. These tests do not depend on addresses. */
 #define GROW(addr, size) EVENT("segment_alloc", addr, size)
 #define DROP(addr, size) EVENT("segment_free", addr, size)
 #define EVENT(op, addr, size)                                                  \
@@ -58,7 +58,7 @@ START_TEST(what_the_trace_says_comes_first)
 }
 END_TEST
 
-/* Two segments, then a request that made room by giving back the first. */
+/* Two segments, then a request that made room by releasing the first one. */
 #define MADE_ROOM                                                              \
 	GROW(100, 30)                                                          \
 	", " ALLOC(1, 100, 30) ", " GROW(200, 40) ", " ALLOC(                  \
@@ -77,9 +77,10 @@ static const struct {
 	/* No request made room. */
 	{ ONE_DEVICE(GROW(100, 30) ", " ALLOC(1, 100, 30)), false, M(30),
 	  GP_UNLIMITED },
-	/* 70 were reserved, and 50 more not to be had: then 90 were there. */
+	/* 70 MiB were reserved and 50 more were refused; then 90 were
+	 * granted. */
 	{ ONE_DEVICE(MADE_ROOM), true, M(90), M(120) },
-	/* What an empty_cache gave back was not in the way. */
+	/* Segments that empty_cache released were not in the way. */
 	{ ONE_DEVICE(GROW(100, 30) ", " ALLOC(1, 100, 30) ", " FREE(
 		  1) ", " EMPTY
 		     ", " DROP(100, 30) ", " GROW(300, 50) ", " ALLOC(3, 300,
@@ -88,13 +89,13 @@ static const struct {
 	/* More was reserved later than what was refused. */
 	{ ONE_DEVICE(MADE_ROOM ", " GROW(400, 30) ", " ALLOC(4, 400, 30)),
 	  false, M(120), M(120) },
-	/* Refused where there was room, by a limit: no segment is larger than
-	 * the request and 32 MiB. */
+	/* Refused by a limit although there was room: a segment is at most 32
+	 * MiB larger than its request. */
 	{ ONE_DEVICE(GROW(100, 30) ", " ALLOC(1, 100, 30) ", " OOM(934)), true,
 	  M(30), M(930) + MIB(32) },
 	{ ONE_DEVICE(GROW(100, 30) ", " ALLOC(1, 100, 30) ", " OOM(933)), false,
 	  M(30), GP_UNLIMITED },
-	/* Of two the smaller. */
+	/* The smaller of two bounds. */
 	{ ONE_DEVICE(MADE_ROOM ", " FREE(3) ", " DROP(300, 50) ", " GROW(
 		  500, 10) ", " ALLOC(5, 500, 10)),
 	  true, M(90), M(100) },
@@ -131,8 +132,8 @@ START_TEST(room_that_a_limit_made_tells_nothing)
 }
 END_TEST
 
-/* Collected at 64 MiB of reserved memory, above 0.8 of the device, and 64 MiB
- * fit: between 64 and 80 MiB. */
+/* Garbage was collected at 64 MiB reserved, so 64 MiB is above 0.8 of the
+ * device; and 64 MiB fit. The device has between 64 and 80 MiB. */
 static const char *const collected = ONE_DEVICE(
 	"{\"op\": \"segment_alloc\", \"addr\": 33554432, \"size\": 33554432},"
 	"{\"op\": \"alloc\", \"id\": 1, \"addr\": 33554432, \"size\": "
@@ -154,7 +155,7 @@ static const struct {
 } fits[] = {
 	{ 0.8, 1, MIB(64), MIB(80) },
 	{ 0.8, 0.5, MIB(128), MIB(160) },
-	/* Nothing says when a limit without collection was met. */
+	/* Without collection nothing shows when a limit was reached. */
 	{ 0, 0.5, GP_UNLIMITED, GP_UNLIMITED },
 	{ 0, 1, GP_UNLIMITED, GP_UNLIMITED },
 	{ 0.8, 0, GP_UNLIMITED, GP_UNLIMITED },
@@ -188,8 +189,8 @@ START_TEST(a_size_that_is_told_is_not_fitted)
 }
 END_TEST
 
-/* A window that begins with two segments, each with a free block of 4 MiB at
- * its beginning: at 1 GiB and at 2 GiB. */
+/* A window that begins with two segments, at 1 GiB and at 2 GiB, each with a
+ * free block of 4 MiB at its beginning. */
 #define SEGMENT(addr, rest, id)                                                \
 	"{\"address\": " addr ", \"total_size\": 20971520, \"stream\": 0, "    \
 	"\"segment_type\": \"large\", \"blocks\": ["                           \
@@ -216,11 +217,12 @@ static const struct {
 	uint64_t matched, checked;
 } ages[] = {
 	{ WINDOW(TAKE(1, LOW)), 1, 1 },
-	/* The higher is the older one then, for the rest of the window. */
+	/* The segment at the higher address is the older one, for the whole
+	 * window. */
 	{ WINDOW(TAKE(1, HIGH)), 1, 1 },
 	{ WINDOW(TAKE(1, HIGH) ", " FREE(1) ", " TAKE(2, HIGH)), 2, 2 },
 	{ WINDOW(TAKE(1, HIGH) ", " TAKE(2, LOW)), 2, 2 },
-	/* No age explains both. */
+	/* No order of age explains both. */
 	{ WINDOW(TAKE(1, HIGH) ", " FREE(1) ", " TAKE(2, LOW)), 1, 2 },
 };
 
@@ -240,23 +242,23 @@ START_TEST(what_was_taken_tells_which_segment_is_older)
 }
 END_TEST
 
-/* Two segments of which each has a free block of 20, and the second one more.
- */
+/* Two segments, each with a free block of 20; the second one has another
+ * one. */
 static const struct gp_segment two[] = { { .addr = 100, .size = 50 },
 					 { .addr = 200, .size = 50 } };
 static const struct {
-	int kind; /* of struct gp_mismatch */
+	int kind; /* as in struct gp_mismatch */
 	uint64_t chosen, recorded;
 	bool shows_age;
 } lessons[] = {
 	{ GP_WRONG_ADDRESS, 100, 200, true },
 	{ GP_WRONG_ADDRESS, 200, 100, true },
 	{ GP_UNEXPECTED_OOM, 100, 200, false },
-	{ GP_WRONG_ADDRESS, 200, 230, false }, /* of one segment */
-	{ GP_WRONG_ADDRESS, 90, 200, false },  /* of none */
+	{ GP_WRONG_ADDRESS, 200, 230, false }, /* in the same segment */
+	{ GP_WRONG_ADDRESS, 90, 200, false },  /* in no segment */
 	{ GP_WRONG_ADDRESS, 100, 300, false },
 	{ GP_WRONG_ADDRESS, 110, 200, false }, /* no free block */
-	{ GP_WRONG_ADDRESS, 100, 230, false }, /* of another size */
+	{ GP_WRONG_ADDRESS, 100, 230, false }, /* blocks of different sizes */
 };
 
 START_TEST(what_shows_no_age_is_not_learned)
@@ -278,13 +280,14 @@ START_TEST(what_shows_no_age_is_not_learned)
 
 	ck_assert(order_learn(&order, &start, &mismatch, &candidates) ==
 		  lessons[_i].shows_age);
-	/* That much is known by now. */
+	/* This is known by now. */
 	ck_assert(!order_learn(&order, &start, &mismatch, &candidates));
 	order_release(&order);
 }
 END_TEST
 
-/* No release gives that address; those without the setting are not tried. */
+/* No release returns that address; releases without the setting are not
+ * tried. */
 START_TEST(a_release_without_the_setting_is_none_of_these)
 {
 	struct gp_trace *trace = trace_of(ONE_DEVICE(GROW(
@@ -304,8 +307,9 @@ START_TEST(a_release_without_the_setting_is_none_of_these)
 }
 END_TEST
 
-/* The first segment below the top of the addresses, as gpupool record places
- * it: a what-if has it there, and the next one below it. */
+/* The first segment is just below the top of the address range, where gpupool
+ * record places it. A what-if places it there too, and the next one below
+ * it. */
 START_TEST(memory_is_placed_as_where_the_first_segment_lies)
 {
 	struct gp_trace *trace = trace_of(ONE_DEVICE(

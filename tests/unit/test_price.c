@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Prices: points, the lines between them, and files that list them. */
+/* Prices: points, interpolation between them, and files with prices. */
 #include "gpupool/price.h"
 
 #include <stdlib.h>

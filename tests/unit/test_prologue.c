@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests that rebuild a start state: what they lead to is that state. */
+/* Requests that rebuild a start state, compared with that state. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,8 +31,8 @@ static uint64_t some_size(uint64_t *seed)
 	}
 }
 
-/* Allocations of any size, half of them freed in any order; some of these are
- * still used on the other stream. */
+/* Allocations of any size, half of them freed in random order; some of these
+ * are still in use on the other stream. */
 static size_t make_events(uint64_t seed, bool waits, struct gp_event *events)
 {
 	uint32_t live[EVENTS], ids = 0;
@@ -83,7 +83,8 @@ static void replay(const struct gp_trace *trace,
 	ck_assert_uint_eq(result->dropped, 0);
 }
 
-/* The state that a run ends in, as another's start, and rebuilt. */
+/* Uses the final state of a run as the start state of another trace, and
+ * rebuilds it. */
 static void check(const char *conf, bool waits, uint64_t seed)
 {
 	static const uint64_t streams[] = { 0, 0x1010 };
@@ -153,7 +154,7 @@ START_TEST(test_blocks_that_wait)
 }
 END_TEST
 
-/* A segment of three blocks, and each way to be another. */
+/* A segment of three blocks, and a variant for each difference. */
 START_TEST(test_what_differs_is_not_alike)
 {
 	const struct gp_block blocks[] = {
@@ -183,7 +184,7 @@ START_TEST(test_what_differs_is_not_alike)
 		pieces[2].size += i == 0;
 		pieces[2].state = i == 1 ? GP_ACTIVE : GP_PENDING_FREE;
 		pieces[2].id += i == 2;
-		pieces[1].id += i == 3; /* whose it was is not asked */
+		pieces[1].id += i == 3; /* the id of a free block is ignored */
 		ck_assert_uint_eq(prologue_alike(&one, &other), i == 3);
 	}
 	other.segment_count = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Replays: verification, what-if, and what is noted on the way. */
+/* Replays: verification, what-ifs, and what is recorded during a run. */
 #include "gpupool/replay.h"
 
 #include <stdlib.h>
@@ -81,8 +81,8 @@ START_TEST(a_what_if_does_not_look_at_what_was_recorded)
 }
 END_TEST
 
-/* A window with a segment of 2 MiB, whose three requests of 20 MiB each need
- * another one. */
+/* A window with a segment of 2 MiB and three requests of 20 MiB, each of which
+ * needs another segment. */
 static struct gp_trace *window_at(uint64_t addr, const char *outcome)
 {
 	char text[1024];
@@ -101,7 +101,7 @@ static struct gp_trace *window_at(uint64_t addr, const char *outcome)
 	return trace_of(text);
 }
 
-/* The ids of the blocks, from the lowest address. */
+/* Compares the ids of the blocks in order of address. */
 static void check_order(uint64_t addr, const char *outcome, const char *order)
 {
 	struct gp_trace *trace = window_at(addr, outcome);
@@ -122,13 +122,13 @@ static void check_order(uint64_t addr, const char *outcome, const char *order)
 	gp_trace_destroy(trace);
 }
 
-/* Ids are in the order of the file: 0 is the start's. */
+/* Ids are in the order of the file; 0 is the start state's block. */
 START_TEST(a_what_if_has_new_memory_from_the_end_that_was_recorded)
 {
 	check_order(0x7f4e80000000, "", "3210"); /* Linux */
-	check_order(0x728606000000, "", "3210"); /* with more of random */
+	check_order(0x728606000000, "", "3210"); /* with more random bits */
 	check_order(0x700000000000, "", "0123"); /* simulated */
-	check_order(0x70ff00000000, "", "3210"); /* as Linux does it */
+	check_order(0x70ff00000000, "", "3210"); /* simulated, downward */
 	check_order(0x703a00000, "", "0123");	 /* Windows */
 }
 END_TEST
@@ -151,8 +151,8 @@ START_TEST(a_what_if_has_new_memory_where_it_was_recorded)
 }
 END_TEST
 
-/* Two blocks of 20 MiB side by side, one freed: 20 MiB are free, in use by
- * nobody, and cannot serve 40. */
+/* Two adjacent blocks of 20 MiB, one of them freed: 20 MiB are free, and cannot
+ * serve 40. */
 START_TEST(an_oom_says_whether_it_was_fragmentation)
 {
 	struct gp_trace *trace = trace_of(
@@ -188,7 +188,7 @@ START_TEST(an_oom_of_more_than_there_is_is_capacity)
 }
 END_TEST
 
-/* On a device of 1 GiB, of which 20 MiB are reserved when a limit is set. */
+/* On a device of 1 GiB, with 20 MiB reserved when the limit is set. */
 START_TEST(a_limit_leaves_the_room_above_what_is_reserved)
 {
 	static const struct {
@@ -243,7 +243,6 @@ START_TEST(the_peak_is_the_first_moment_of_the_most_reserved)
 }
 END_TEST
 
-/* Said by name, rather than decided by guess. */
 /* Bytes of a state's segments, and of its active blocks. */
 static uint64_t reserved_in(const struct gp_state *state)
 {
@@ -283,7 +282,7 @@ START_TEST(memory_at_the_peak_is_kept)
 }
 END_TEST
 
-/* A window of a run that had reserved all it needs. */
+/* A window of a run that had already reserved its peak. */
 START_TEST(the_peak_is_kept_where_most_is_allocated)
 {
 	struct gp_trace *trace = trace_of(
@@ -358,7 +357,7 @@ START_TEST(a_conf_that_is_not_understood_leaves_nothing)
 }
 END_TEST
 
-/* ---- an engine that has only what must be there ---- */
+/* ---- an engine with only the mandatory functions ---- */
 
 static struct gp_allocator_ops least_ops;
 
@@ -419,11 +418,11 @@ START_TEST(what_an_engine_leaves_out_means_nothing_to_it)
 }
 END_TEST
 
-/* ---- an engine that does not say which is its largest free block ---- */
+/* ---- an engine without largest_free ---- */
 
 static const struct gp_allocator_ops *whole_ops;
 
-/* With a segment behind those that there are, which nobody may look at. */
+/* Adds a segment beyond segment_count, which must not be read. */
 static void state_and_more(struct gp_allocator *allocator,
 			   struct gp_state *state)
 {
@@ -461,7 +460,7 @@ static enum gp_status create_silent(const struct gp_allocator_config *config,
 	return status;
 }
 
-/* Of 20 MiB 5 are in use, of 30 MiB 20. */
+/* Of 20 MiB 5 are in use, and of 30 MiB 20. */
 START_TEST(the_largest_free_block_is_looked_for)
 {
 	static const struct gp_engine silent = { .name = "silent",
@@ -484,7 +483,7 @@ START_TEST(the_largest_free_block_is_looked_for)
 }
 END_TEST
 
-/* ---- what is noted of a run ---- */
+/* ---- what is recorded of a run ---- */
 
 START_TEST(the_first_that_others_had_no_room_for_is_kept)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs that answer for others: against a replay of what was asked. */
+/* Runs that answer for others, compared with replays. */
 #include "study/runs.h"
 
 #include "gpupool/release.h"
@@ -30,8 +30,8 @@ static const char *const confs[] = {
 	"expandable_segments:True,large_segment_size_mb:12",
 };
 
-/* Some of the sizes are whole steps between powers of two, so that not every
- * rounding changes them. */
+/* Some sizes are whole fractions of the distance between two powers of two, so
+ * that not every rounding changes them. */
 static void print_alloc(FILE *out, unsigned seed, unsigned streams)
 {
 	unsigned size = (seed >> 8) % 48 + 1;
@@ -43,8 +43,8 @@ static void print_alloc(FILE *out, unsigned seed, unsigned streams)
 		(seed >> 4) % streams);
 }
 
-/* Blocks that come and go, made up from a seed.  A third of the traces sets a
- * memory fraction, which collection goes by. */
+/* Random allocs and frees from a seed. A third of the traces sets a memory
+ * fraction, on which garbage collection depends. */
 static struct gp_trace *made_up(unsigned seed)
 {
 	bool live[12] = { false }, has_fraction = seed % 3 == 2;
@@ -96,7 +96,7 @@ static void check_told(const struct run_outcome *told,
 			  result->first_oom.device_free);
 }
 
-/* Against a replay of its own. */
+/* Compares an answer with a replay. */
 static void check(struct runs *runs, const struct gp_trace *trace,
 		  const char *conf, uint64_t capacity, enum gp_on_oom on_oom)
 {
@@ -123,7 +123,7 @@ static void check(struct runs *runs, const struct gp_trace *trace,
 	gp_replay_release(&result);
 }
 
-/* Returns how many of what was asked took a run of its own, in percent. */
+/* Returns the percentage of questions that took a run of their own. */
 static uint32_t check_trace(unsigned seed)
 {
 	struct gp_trace *trace = made_up(seed);
@@ -153,7 +153,7 @@ START_TEST(what_another_run_tells_is_what_its_own_would)
 
 	for (unsigned seed = 0; seed < TRACES; seed++)
 		percent += check_trace(seed);
-	/* There are such. */
+	/* Many questions are answered without one. */
 	ck_assert_uint_lt(percent / TRACES, 60);
 }
 END_TEST

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where memory is placed, against plain lists of units. */
+/* Placement of memory, compared with plain lists of units. */
 #include "device/space.h"
 
 #include <string.h>
@@ -51,8 +51,8 @@ START_TEST(takes_the_lowest_run_that_fits)
 }
 END_TEST
 
-/* Ranges that are adopted or given back wherever they lie: part of them may be
- * taken already, or free. */
+/* Adopts and frees arbitrary ranges, parts of which may be taken or free
+ * already. */
 START_TEST(adopts_and_gives_back_what_overlaps)
 {
 	struct space space = { .base = BASE };
@@ -87,7 +87,7 @@ START_TEST(adopts_and_gives_back_what_overlaps)
 }
 END_TEST
 
-/* Processor time of so many requests of that size. */
+/* Processor time of requests of that size. */
 static double time_of(uint64_t size)
 {
 	struct space space = { .base = BASE };
@@ -99,21 +99,21 @@ static double time_of(uint64_t size)
 	return (double)(clock() - start) + 1;
 }
 
-/* 64 TiB are 2^25 units. */
-/* ---- as CUDA does on Linux ---- */
+/* ---- placement as CUDA does it on Linux ---- */
 
 #define CHUNK  16 /* grains */
 #define GRAINS (256 * CHUNK)
 
-/* By grain below the highest address, from below: whose range it is, 0 being
- * none's, and whether it is allocated. */
+/* Indexed by grain, from the highest address down: the range that it belongs to
+ * (0: none), and whether it is allocated. */
 struct plain {
 	int range[GRAINS];
 	bool is_taken[GRAINS];
 	int ranges;
 };
 
-/* The lowest so many free grains of one range, or the highest of none. */
+/* The lowest run of that many free grains in one range, or the highest one
+ * outside all ranges. */
 static int plain_run(const struct plain *plain, int count, bool is_in_range)
 {
 	int found = -1;
@@ -172,8 +172,8 @@ static struct gp_device *replaced(struct gp_device *device)
 	return copy;
 }
 
-/* A range is of the memory that asked for it, and the system's again when that
- * and all that came to it is freed. */
+/* A range belongs to the allocation that it was obtained for, and returns to
+ * the system when that one and all later ones in it are freed. */
 START_TEST(takes_ranges_of_the_system_and_gives_them_back)
 {
 	static struct plain plain;
@@ -185,7 +185,7 @@ START_TEST(takes_ranges_of_the_system_and_gives_them_back)
 	for (int i = 0; i < 20000; i++) {
 		size_t k = next_random(&seed) % (i % 1000 < 500 ? 6 : ROOM);
 
-		/* A copy goes on as the device would. */
+		/* A copy behaves as the device would. */
 		if (i % 5000 == 4000)
 			device = replaced(device);
 		if (count[k]) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The verdict, held against what PyTorch did with the same memory under other
- * settings; and what each request without memory would have needed. */
+/* The verdict, compared with what PyTorch did with the same memory under other
+ * settings; and what each failed request would have needed. */
 #include "study/metrics/explain.h"
 #include "gpupool/study.h"
 
@@ -12,11 +12,11 @@
 #include "suite.h"
 #include "trace_text.h"
 
-/* One program with so much memory under one setting, as PyTorch ran it. */
+/* What PyTorch did: one program, with a given memory and setting. */
 struct answer {
 	char program[64], conf[128];
 	uint64_t capacity;
-	uint64_t alloc, size; /* of the first OOM, alloc from 1; 0: none */
+	uint64_t alloc, size; /* of the first OOM; alloc 0: none */
 };
 
 static void explain_with(const struct gp_trace *trace, const char *conf,
@@ -43,7 +43,7 @@ static bool is_same_machine(const struct answer *a, const struct answer *b)
 	return !strcmp(a->program, b->program) && a->capacity == b->capacity;
 }
 
-/* Some other setting served the request on which this one failed. */
+/* Whether another setting served the request that failed here. */
 static bool is_served_elsewhere(const struct answer *answers, size_t count,
 				const struct answer *a)
 {
@@ -65,7 +65,7 @@ static struct gp_verdict verdict_on(const struct gp_trace *trace,
 		.conf = a->conf,
 		.engine = gp_engine_find("caching"),
 		.prices = gp_prices_built_in(),
-		.budget = 200, /* where nothing serves, that is enough */
+		.budget = 200, /* enough if nothing serves */
 	};
 	struct gp_study study;
 	struct gp_verdict verdict;
@@ -78,7 +78,7 @@ static struct gp_verdict verdict_on(const struct gp_trace *trace,
 	return verdict;
 }
 
-/* Some other setting served everything. */
+/* Whether another setting served everything. */
 static bool is_all_served_elsewhere(const struct answer *answers, size_t count,
 				    const struct answer *a)
 {
@@ -137,7 +137,7 @@ END_TEST
 
 /* ---- every OOM of a run ---- */
 
-/* Bytes the program has in use before an event, by its own requests. */
+/* Bytes that the program's own requests have in use before an event. */
 static uint64_t live_before(const struct gp_device_trace *device, uint64_t end)
 {
 	uint64_t *sizes = calloc(device->block_ids + 1, sizeof(*sizes));
@@ -189,8 +189,8 @@ END_TEST
 
 START_TEST(what_the_recording_did_not_serve_is_not_live_afterwards)
 {
-	/* 10 MiB are there: the program lives on without the 20 it asked for,
-	 * and wants 9 more of 10. */
+	/* 10 MiB are reserved. The program continues without the 20 MiB that
+	 * were refused, and then requests 9 of the 10. */
 	struct gp_trace *trace = trace_of(ONE_DEVICE(
 		"{\"op\": \"oom\", \"size\": 20971520, \"device_free\": 0},"
 		"{\"op\": \"alloc\", \"id\": 1, \"size\": 20971520, "
@@ -207,7 +207,7 @@ START_TEST(what_the_recording_did_not_serve_is_not_live_afterwards)
 }
 END_TEST
 
-/* ---- what lies beside the project ---- */
+/* ---- recordings outside the repository ---- */
 
 static struct answer answer_at(const char *path)
 {
