@@ -412,10 +412,9 @@ const struct gp_gpu *gp_gpu_find(const char *name, struct gp_diag *diag)
 
 /* ---- the memory of a device ---- */
 
-#define LEAST_BYTES                                                            \
-	MIB /* least bytes that a number without a unit can mean               \
-	     */
-#define MOST_GIB 1024
+/* A number without a unit is no size if it is below this many bytes. */
+#define LEAST_BYTES MIB
+#define MOST_GIB    1024
 
 /* The unit was probably forgotten: a GPU's GiB, or nvidia-smi's MiB. */
 static enum gp_status refuse_few(const char *text, uint64_t bytes,

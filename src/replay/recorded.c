@@ -28,8 +28,8 @@ static const struct gp_event *next_outcome(struct recorded *r)
 	return r->at < r->stop ? &r->events[r->at] : NULL;
 }
 
-static void surprised(struct recorded *r, enum recorded_surprise surprise,
-		      uint64_t asked, uint64_t had)
+static void note_surprise(struct recorded *r, enum recorded_surprise surprise,
+			  uint64_t asked, uint64_t had)
 {
 	if (r->surprise != RECORDED_AGREES)
 		return;
@@ -66,21 +66,21 @@ static bool recorded_malloc(struct gp_device *device, uint64_t size,
 	}
 	gp_call_malloc(&device->calls, size);
 	if (!outcome || outcome->kind != GP_SEGMENT_ALLOC) {
-		surprised(r, RECORDED_NO_SEGMENT, size, 0);
+		note_surprise(r, RECORDED_NO_SEGMENT, size, 0);
 		*addr = spare_addresses(r, size);
 		return true;
 	}
 	r->at++;
 	r->segments++;
 	if (outcome->size != size)
-		surprised(r, RECORDED_OTHER_SIZE, size, outcome->size);
+		note_surprise(r, RECORDED_OTHER_SIZE, size, outcome->size);
 	*addr = outcome->addr;
 	return true;
 }
 
 /* Skips the recorded outcome of a release by the engine: the next one, or one
  * after other releases. */
-static void pass_release(struct recorded *r, enum gp_event_kind kind,
+static void skip_release(struct recorded *r, enum gp_event_kind kind,
 			 uint64_t addr)
 {
 	size_t at = r->at;
@@ -98,7 +98,7 @@ static void recorded_free(struct gp_device *device, uint64_t addr,
 			  uint64_t size)
 {
 	gp_call_free(&device->calls, size);
-	pass_release(recorded_of(device), GP_SEGMENT_FREE, addr);
+	skip_release(recorded_of(device), GP_SEGMENT_FREE, addr);
 }
 
 static void recorded_info(struct gp_device *device, uint64_t *free_bytes,
@@ -162,13 +162,13 @@ static bool recorded_map(struct gp_device *device, uint64_t addr, uint64_t size,
 	gp_call_map(&device->calls, size, page);
 	if (!outcome || outcome->kind != GP_SEGMENT_MAP ||
 	    outcome->addr != addr) {
-		surprised(r, RECORDED_NO_SEGMENT, size, 0);
+		note_surprise(r, RECORDED_NO_SEGMENT, size, 0);
 		return true;
 	}
 	r->at++;
 	r->segments++;
 	if (outcome->size != size)
-		surprised(r, RECORDED_OTHER_SIZE, size, outcome->size);
+		note_surprise(r, RECORDED_OTHER_SIZE, size, outcome->size);
 	return true;
 }
 
@@ -176,7 +176,7 @@ static void recorded_unmap(struct gp_device *device, uint64_t addr,
 			   uint64_t size, uint64_t page)
 {
 	gp_call_unmap(&device->calls, size, page);
-	pass_release(recorded_of(device), GP_SEGMENT_UNMAP, addr);
+	skip_release(recorded_of(device), GP_SEGMENT_UNMAP, addr);
 }
 
 static void recorded_adopt(struct gp_device *device, uint64_t addr,

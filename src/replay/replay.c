@@ -388,10 +388,10 @@ static void note_pools(struct gp_replay_result *result,
 					   &result->pools[result->pool_count]);
 }
 
-static void closing_note(struct gp_replay_result *result,
-			 const struct gp_replay_config *config,
-			 struct gp_allocator *allocator,
-			 struct gp_device *device)
+static void collect_results(struct gp_replay_result *result,
+			    const struct gp_replay_config *config,
+			    struct gp_allocator *allocator,
+			    struct gp_device *device)
 {
 	result->stats = *allocator->ops->stats(allocator);
 	result->recorded = gp_trace_recorded(config->trace, config->device);
@@ -405,9 +405,9 @@ static void closing_note(struct gp_replay_result *result,
 }
 
 /* GP_OK, unless the engine or the device failed during the run. */
-static enum gp_status closing_health(struct gp_allocator *allocator,
-				     struct gp_device *device,
-				     struct gp_diag *diag)
+static enum gp_status check_health(struct gp_allocator *allocator,
+				   struct gp_device *device,
+				   struct gp_diag *diag)
 {
 	enum gp_status status = GP_OK;
 
@@ -450,8 +450,8 @@ static enum gp_status end(struct replay *r, struct gp_diag *diag)
 
 	watch_end(&r->watch, r->event);
 	memory_check_end(&r->check, r->event);
-	closing_note(r->result, r->config, r->allocator, r->device);
-	status = closing_health(r->allocator, r->device, diag);
+	collect_results(r->result, r->config, r->allocator, r->device);
+	status = check_health(r->allocator, r->device, diag);
 	r->allocator->ops->destroy(r->allocator);
 	gp_device_destroy(r->device);
 	return status;
@@ -613,9 +613,9 @@ static void learn_order(const struct gp_replay_config *config,
 }
 
 /* Sets what the caller left at its default. */
-static enum gp_status complete(struct gp_replay_config *config,
-			       struct gp_settings *settings,
-			       struct gp_diag *diag)
+static enum gp_status set_defaults(struct gp_replay_config *config,
+				   struct gp_settings *settings,
+				   struct gp_diag *diag)
 {
 	const struct gp_trace *trace = config->trace;
 	size_t count;
@@ -656,7 +656,7 @@ enum gp_status gp_replay(const struct gp_replay_config *given,
 {
 	struct gp_replay_config config = *given;
 	struct gp_settings settings;
-	enum gp_status status = complete(&config, &settings, diag);
+	enum gp_status status = set_defaults(&config, &settings, diag);
 
 	*result = (struct gp_replay_result){ 0 };
 	if (status == GP_OK)

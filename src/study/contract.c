@@ -12,12 +12,12 @@
 #include "gpupool/replay.h"
 #include "trace/build.h"
 
-#define KIB	 (UINT64_C(1) << 10)
-#define MIB	 (UINT64_C(1) << 20)
-#define REQUESTS 4000
-#define LIVE	 150 /* most blocks at once */
-#define STREAMS	 3
-#define LOOKS	 37 /* events between two checks of the state */
+#define KIB	    (UINT64_C(1) << 10)
+#define MIB	    (UINT64_C(1) << 20)
+#define REQUESTS    4000
+#define MOST_LIVE   150 /* most blocks at once */
+#define STREAMS	    3
+#define CHECK_EVERY 37 /* events between two checks of the state */
 
 struct contract {
 	const struct gp_contract_config *config;
@@ -32,7 +32,7 @@ struct program {
 	struct gp_rng rng;
 	uint32_t device;
 	uint16_t streams[STREAMS];
-	uint64_t live[LIVE], names;
+	uint64_t live[MOST_LIVE], names;
 	size_t count;
 };
 
@@ -74,7 +74,7 @@ static void alloc_some(struct program *p)
 {
 	uint16_t stream = p->streams[gp_rng_below(&p->rng, STREAMS)];
 
-	if (p->count == LIVE)
+	if (p->count == MOST_LIVE)
 		free_some(p);
 	p->live[p->count++] = p->names;
 	put(p, GP_ALLOC, p->names++, some_size(&p->rng), stream);
@@ -142,7 +142,8 @@ struct seen {
 	char wrong[300];
 };
 
-static void hear(void *arg, const struct gp_action *action, uint64_t event)
+static void hash_action(void *arg, const struct gp_action *action,
+			uint64_t event)
 {
 	struct seen *seen = arg;
 	const uint64_t parts[] = { action->kind, action->id,   action->addr,
@@ -194,14 +195,15 @@ static void notify(const struct contract *c)
 		c->config->step(c->config->arg, c->promise->sentence);
 }
 
-static void look(void *arg, struct gp_allocator *allocator, uint64_t event)
+static void check_state(void *arg, struct gp_allocator *allocator,
+			uint64_t event)
 {
 	const struct gp_level *levels = allocator->levels;
 	uint64_t reserved = 0, active = 0;
 	struct seen *seen = arg;
 	struct gp_state state;
 
-	if (event % LOOKS)
+	if (event % CHECK_EVERY)
 		return;
 	notify(seen->contract);
 	allocator->ops->state(allocator, &state);
@@ -231,9 +233,9 @@ static bool play(struct contract *c, struct gp_trace *trace, uint64_t capacity,
 		.torch_lib = c->config->torch_lib,
 		.mode = GP_WHAT_IF,
 		.capacity = capacity,
-		.action = hear,
+		.action = hash_action,
 		.action_arg = seen,
-		.look = look,
+		.look = check_state,
 		.look_arg = seen,
 	};
 

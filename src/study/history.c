@@ -121,7 +121,7 @@ static void follow(struct making *m, const struct gp_event *event)
 }
 
 /* Sets is_live to the state before that event. */
-static void go_to(struct making *m, size_t event)
+static void set_live(struct making *m, size_t event)
 {
 	for (uint32_t id = 0; id < m->life_count; id++)
 		m->lifetimes[id].is_live = m->lifetimes[id].is_of_start;
@@ -137,7 +137,7 @@ static size_t find_lowest(struct making *m)
 	uint64_t now = 0, least = UINT64_MAX;
 	size_t half = m->event_count / 2, lowest = 0;
 
-	go_to(m, 0);
+	set_live(m, 0);
 	for (size_t i = 0; i < m->start_count; i++)
 		now += m->start_sizes[i];
 	for (size_t i = 0; i <= half && i < m->event_count; i++) {
@@ -171,7 +171,7 @@ static void add_free(struct making *m, uint32_t id)
 	    (struct gp_event){ .kind = GP_FREE, .id = id, .site = GP_NO_SITE });
 }
 
-static void lay_down(struct making *m, uint32_t id)
+static void add_alloc(struct making *m, uint32_t id)
 {
 	struct gp_event event = m->lifetimes[id].request;
 
@@ -201,7 +201,7 @@ static void add_window(struct making *m, size_t from, double scale)
 }
 
 /* Frees and allocates until just the blocks of the window's start are live. */
-static void add_return(struct making *m)
+static void restore_start(struct making *m)
 {
 	for (uint32_t id = 0; id < m->life_count; id++)
 		if (m->lifetimes[id].is_live && !m->lifetimes[id].is_of_start) {
@@ -210,7 +210,7 @@ static void add_return(struct making *m)
 		}
 	for (size_t i = 0; i < m->start_count; i++)
 		if (!m->lifetimes[m->start[i]].is_live)
-			lay_down(m, m->start[i]);
+			add_alloc(m, m->start[i]);
 }
 
 static void add_segment(struct making *m, const struct gp_segment *segment)
@@ -240,13 +240,13 @@ static void add_scaled(struct making *m, double scale)
 {
 	size_t lowest = find_lowest(m);
 
-	go_to(m, lowest);
+	set_live(m, lowest);
 	for (size_t i = 0; i < m->start_count; i++)
 		if (m->lifetimes[m->start[i]].is_live)
-			lay_down(m, m->start[i]);
+			add_alloc(m, m->start[i]);
 	for (uint32_t id = 0; id < m->life_count; id++)
 		if (m->lifetimes[id].is_live && !m->lifetimes[id].is_of_start)
-			lay_down(m, id);
+			add_alloc(m, id);
 	add_window(m, lowest, scale);
 }
 
@@ -264,7 +264,7 @@ void history_init(struct history *history, const struct history_config *config)
 		add_segments(&m);
 	if (config->earlier == WINDOW_EARLIER)
 		add_scaled(&m, config->scale);
-	add_return(&m);
+	restore_start(&m);
 	history->window = m.device->addition_count;
 	add_window(&m, 0, 1);
 	m.device->event_count = 0;

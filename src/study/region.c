@@ -19,7 +19,7 @@ void region_release(struct region *region)
 	*region = (struct region){ 0 };
 }
 
-static bool meet(const struct region_box *a, const struct region_box *b)
+static bool intersect(const struct region_box *a, const struct region_box *b)
 {
 	for (int i = 0; i < REGION_AXES; i++)
 		if (a->least[i] > b->most[i] || b->least[i] > a->most[i])
@@ -54,7 +54,7 @@ void region_subtract(struct region *region, const struct region_box *box)
 	struct region left = { 0 };
 
 	for (size_t i = 0; i < region->count; i++)
-		if (meet(&region->boxes[i], box))
+		if (intersect(&region->boxes[i], box))
 			add_rest(&left, region->boxes[i], box);
 		else
 			region_add(&left, &region->boxes[i]);

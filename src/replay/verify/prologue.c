@@ -44,7 +44,7 @@ static void ask(struct prologue *p, const struct gp_segment *s, uint32_t id,
 	       });
 }
 
-static void let_go(struct prologue *p, uint32_t id)
+static void release_block(struct prologue *p, uint32_t id)
 {
 	add(p, &(struct gp_event){
 		       .kind = GP_FREE, .id = id, .site = GP_NO_SITE });
@@ -168,7 +168,7 @@ static void cut_free(struct prologue *p, struct pieces *pieces,
 /* In the large pool no request is as small as some free blocks. These become
  * part of the placeholder of the live block before them, and are split off when
  * that block is requested. */
-static bool goes_along(const struct gp_segment *s, const struct gp_block *b)
+static bool joins_previous(const struct gp_segment *s, const struct gp_block *b)
 {
 	return !s->is_small && b->state == GP_INACTIVE && b->size <= SMALL_SIZE;
 }
@@ -188,7 +188,7 @@ static void cut(struct prologue *p, struct pieces *pieces,
 			continue;
 		}
 		piece.block = b++;
-		for (; b < end && goes_along(s, b); b++)
+		for (; b < end && joins_previous(s, b); b++)
 			piece.size += b->size;
 		cut_live(p, pieces, piece);
 	}
@@ -200,12 +200,12 @@ static void replace(struct prologue *p, const struct piece *piece)
 {
 	if (!piece->block || piece->is_final)
 		return;
-	let_go(p, piece->id);
+	release_block(p, piece->id);
 	ask(p, piece->segment, piece->block->id, piece->block->requested);
 }
 
 /* Makes the block pending free: freed, but still in use by another stream. */
-static void leave_waiting(struct prologue *p, const struct piece *piece)
+static void make_pending(struct prologue *p, const struct piece *piece)
 {
 	if (!piece->block || piece->block->state != GP_PENDING_FREE)
 		return;
@@ -215,10 +215,10 @@ static void leave_waiting(struct prologue *p, const struct piece *piece)
 		       .stream = GP_NO_STREAM,
 		       .site = GP_NO_SITE,
 	       });
-	let_go(p, piece->block->id);
+	release_block(p, piece->block->id);
 }
 
-static void settle(struct prologue *p, const struct pieces *pieces)
+static void replace_all(struct prologue *p, const struct pieces *pieces)
 {
 	/* In reverse order: a remainder must not merge with the place before
 	 * it. */
@@ -226,17 +226,17 @@ static void settle(struct prologue *p, const struct pieces *pieces)
 		replace(p, &pieces->items[i]);
 	for (size_t i = 0; i < pieces->count; i++)
 		if (!pieces->items[i].block)
-			let_go(p, pieces->items[i].id);
+			release_block(p, pieces->items[i].id);
 	for (size_t i = 0; i < pieces->count; i++)
-		leave_waiting(p, &pieces->items[i]);
+		make_pending(p, &pieces->items[i]);
 }
 
 /* Whether the segment must be cut without being filled first: as one free block
  * it would be larger than max_split_size, and smaller requests, for which it
  * was allocated, cannot use such a block. */
-static bool must_be_cut_at_once(const struct prologue *p,
-				const struct gp_state *state,
-				const struct gp_segment *s)
+static bool must_not_be_filled(const struct prologue *p,
+			       const struct gp_state *state,
+			       const struct gp_segment *s)
 {
 	const struct gp_block *first = &state->blocks[s->first_block];
 
@@ -253,7 +253,7 @@ static bool must_be_cut_at_once(const struct prologue *p,
 static uint32_t obtain(struct prologue *p, struct pieces *pieces,
 		       const struct gp_state *state, const struct gp_segment *s)
 {
-	if (!must_be_cut_at_once(p, state, s))
+	if (!must_not_be_filled(p, state, s))
 		return fill(p, s);
 	cut(p, pieces, state, s);
 	return 0;
@@ -280,11 +280,11 @@ static void rebuild(struct prologue *p, const struct gp_state *state)
 		const struct gp_segment *s = &state->segments[i];
 
 		for (uint32_t k = 0; k < fillings[i].count; k++)
-			let_go(p, fillings[i].first_id + k);
-		if (!must_be_cut_at_once(p, state, s))
+			release_block(p, fillings[i].first_id + k);
+		if (!must_not_be_filled(p, state, s))
 			cut(p, &pieces, state, s);
 	}
-	settle(p, &pieces);
+	replace_all(p, &pieces);
 	free(pieces.items);
 	free(fillings);
 }

@@ -761,7 +761,7 @@ static enum gp_status check_start(struct verify *v)
 }
 
 /* Whether the second run has room for what the first one reserved. */
-static void weigh(struct verify *v)
+static void check_room(struct verify *v)
 {
 	struct gp_verify_result *result = v->result;
 
@@ -771,7 +771,7 @@ static void weigh(struct verify *v)
 }
 
 /* Repeats the first run with its memory at the addresses of the second. */
-static enum gp_status follow(struct verify *v)
+static enum gp_status repeat_first(struct verify *v)
 {
 	v->script = (struct device_script){ v->theirs.deeds, v->theirs.count };
 	run_release(&v->ours);
@@ -808,12 +808,12 @@ enum gp_status gp_verify(const struct gp_verify_config *config,
 	if (status == GP_OK)
 		status = play(&v, OURS, v.prologue.count, &v.ours);
 	if (status == GP_OK)
-		weigh(&v);
+		check_room(&v);
 	if (status == GP_OK && !result->is_too_large) {
 		status = play(&v, THEIRS, v.prologue.count, &v.theirs);
 		result->memory = v.theirs.result.memory;
 		if (status == GP_OK && config->torch_cuda)
-			status = follow(&v);
+			status = repeat_first(&v);
 		if (status == GP_OK)
 			status = compare(&v);
 	}
