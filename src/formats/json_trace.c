@@ -170,12 +170,11 @@ static uint32_t owner_text(struct gp_json_trace *t, const json_t *value)
 static void add_owner(struct gp_json_trace *t, const json_t *value)
 {
 	const json_t *category = json_object_get(value, "category");
-	struct gp_owner owner = {
-		.category = GP_CATEGORIES,
-		.module = owner_text(t, json_object_get(value, "module")),
-		.type = owner_text(t, json_object_get(value, "class")),
-	};
+	struct gp_owner owner = { .category = GP_CATEGORIES };
 
+	/* In this order: the texts are numbered as they come. */
+	owner.module = owner_text(t, json_object_get(value, "module"));
+	owner.type = owner_text(t, json_object_get(value, "class"));
 	if (!gp_json_trace_text(t, "an owner", "category", category))
 		return;
 	while (--owner.category > GP_CATEGORY_UNKNOWN)

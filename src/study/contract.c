@@ -77,7 +77,16 @@ static void alloc_some(struct program *p)
 	if (p->count == MOST_LIVE)
 		free_some(p);
 	p->live[p->count++] = p->names;
-	put(p, GP_ALLOC, p->names++, some_size(&p->rng), stream);
+	put(p, GP_ALLOC, p->names, some_size(&p->rng), stream);
+	p->names++;
+}
+
+static void use_some(struct program *p)
+{
+	uint16_t stream = p->streams[gp_rng_below(&p->rng, STREAMS)];
+	size_t i = (size_t)gp_rng_below(&p->rng, p->count);
+
+	put(p, GP_RECORD_STREAM, p->live[i], 0, stream);
 }
 
 static void step(struct program *p)
@@ -89,9 +98,7 @@ static void step(struct program *p)
 	else if (die < 92)
 		free_some(p);
 	else if (die < 97)
-		put(p, GP_RECORD_STREAM,
-		    p->live[gp_rng_below(&p->rng, p->count)], 0,
-		    p->streams[gp_rng_below(&p->rng, STREAMS)]);
+		use_some(p);
 	else if (die < 99)
 		put(p, GP_SYNCHRONIZE, 0, 0, GP_ALL_STREAMS);
 	else

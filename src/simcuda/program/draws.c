@@ -204,9 +204,11 @@ void draws_fill(int dtype, uint64_t count, void *to)
 void draws_fill_scalar(int dtype, void *to)
 {
 	struct gp_rng rng = { draws_seed(&here) };
+	uint64_t bits = gp_rng_next(&rng);
+	float real = fabsf(normal(&rng));
 
 	memset(to, 0, tensors_element(dtype));
 	/* A truth of much, as whether any is not a number, is false. */
 	if (dtype != DTYPE_BOOL)
-		put(dtype, fabsf(normal(&rng)), gp_rng_next(&rng), to);
+		put(dtype, real, bits, to);
 }
