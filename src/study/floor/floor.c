@@ -2,7 +2,7 @@
 /*
  * The floor: a packing, by the methods that the work permits.
  *
- *     1. In order of time, forward and backward (heap.h): O(n log n).
+ *     1. In order of time, forward and backward (place.h): O(n log n).
  *     2. In orders of size, area, lifetime and start (place.h): steps for
  *        each pair of spans that are in use together. If there are too many
  *        pairs, small spans are packed as in 1, below the others.
@@ -21,8 +21,6 @@
 
 #include "base/larger.h"
 #include "base/mem.h"
-#include "study/floor/heap.h"
-#include "study/floor/orders.h"
 #include "study/floor/place.h"
 #include "study/floor/search.h"
 #include "study/floor/spans.h"
@@ -98,6 +96,137 @@ static void pack_in_time(struct attempt *a, const struct moment *moments,
 
 /* ---- 2 and 3: in a given order ---- */
 
+enum order {
+	ORDER_SIZE,  /* largest first */
+	ORDER_AREA,  /* size x lifetime */
+	ORDER_TIME,  /* longest lifetime first */
+	ORDER_CLASS, /* by power of two of the size, then by lifetime */
+	ORDER_START, /* earliest first */
+	ORDERS,
+};
+
+/* Larger keys first. */
+struct keyed {
+	uint64_t key[2];
+	uint32_t span;
+};
+
+static int by_keys(const void *a, const void *b)
+{
+	const struct keyed *x = a, *y = b;
+
+	for (int i = 0; i < 2; i++)
+		if (x->key[i] != y->key[i])
+			return x->key[i] > y->key[i] ? -1 : 1;
+	return (x->span > y->span) - (x->span < y->span);
+}
+
+/* The power of two at or below a size. */
+static int size_class(uint64_t size)
+{
+	return size ? 63 - __builtin_clzll(size) : 0;
+}
+
+/* size * time, saturated to 64 bits. */
+static uint64_t area_of(uint64_t size, uint64_t time)
+{
+	uint64_t area;
+
+	return __builtin_mul_overflow(size, time, &area) ? UINT64_MAX : area;
+}
+
+static struct keyed key_of(const struct gp_span *span, enum order by)
+{
+	uint64_t size = span->size, time = span->upper - span->lower;
+
+	switch (by) {
+	case ORDER_AREA:
+		return (struct keyed){ .key = { area_of(size, time), size } };
+	case ORDER_TIME: return (struct keyed){ .key = { time, size } };
+	case ORDER_CLASS:
+		return (struct keyed){ .key = { (uint64_t)size_class(size),
+						time } };
+	case ORDER_START:
+		return (struct keyed){ .key = { UINT64_MAX - span->lower,
+						size } };
+	default: return (struct keyed){ .key = { size, time } };
+	}
+}
+
+/* Writes the indices of all spans to `order`. */
+static void sort_spans(const struct gp_spans *spans, enum order by,
+		       uint32_t *order)
+{
+	struct keyed *list = gp_mem_alloc(spans->count + 1, sizeof(*list));
+
+	for (uint32_t i = 0; i < spans->count; i++) {
+		list[i] = key_of(&spans->items[i], by);
+		list[i].span = i;
+	}
+	qsort(list, spans->count, sizeof(*list), by_keys);
+	for (uint32_t i = 0; i < spans->count; i++)
+		order[i] = list[i].span;
+	free(list);
+}
+
+/* An order that is adapted: spans that end too high are moved forward, to half
+ * their position each time (D. Joslin, D. Clements, "Squeaky wheel
+ * optimization", 1999). */
+struct push {
+	const struct gp_spans *spans;
+	uint32_t *order;
+	struct pushed {
+		uint32_t position; /* new position, before sorting */
+		uint32_t before;   /* previous position */
+		uint32_t span;
+	} * list;
+};
+
+static struct push *push_create(const struct gp_spans *spans,
+				const uint32_t *order)
+{
+	struct push *push = gp_mem_alloc(1, sizeof(*push));
+
+	push->spans = spans;
+	push->order = gp_mem_alloc(spans->count + 1, sizeof(*push->order));
+	push->list = gp_mem_alloc(spans->count + 1, sizeof(*push->list));
+	for (size_t i = 0; i < spans->count; i++)
+		push->order[i] = order[i];
+	return push;
+}
+
+static void push_destroy(struct push *push)
+{
+	free(push->order);
+	free(push->list);
+	free(push);
+}
+
+static int by_position(const void *a, const void *b)
+{
+	const struct pushed *x = a, *y = b;
+
+	if (x->position != y->position)
+		return x->position < y->position ? -1 : 1;
+	return (x->before > y->before) - (x->before < y->before);
+}
+
+/* Moves the spans that end above limit forward. */
+static void push_earlier(struct push *push, const uint64_t *offsets,
+			 uint64_t limit)
+{
+	for (uint32_t i = 0; i < push->spans->count; i++) {
+		uint32_t span = push->order[i];
+		uint64_t top = offsets[span] + push->spans->items[span].size;
+
+		push->list[i] =
+			(struct pushed){ top > limit ? i / 2 : i, i, span };
+	}
+	qsort(push->list, push->spans->count, sizeof(*push->list), by_position);
+	for (uint32_t i = 0; i < push->spans->count; i++)
+		push->order[i] = push->list[i].span;
+}
+
 static bool try_order(struct attempt *a, struct place *place,
 		      const uint32_t *order, uint64_t *work,
 		      enum gp_floor_method method)
@@ -111,7 +240,7 @@ static void pack_in_order(struct attempt *a, struct place *place,
 	uint32_t *order = gp_mem_alloc(a->spans->count + 1, sizeof(*order));
 
 	for (int i = 0; i < ORDERS && !is_done(a) && *work; i++) {
-		orders_sort(a->spans, (enum order)i, order);
+		sort_spans(a->spans, (enum order)i, order);
 		if (try_order(a, place, order, work, GP_FLOOR_IN_ORDER) || !i)
 			memcpy(best, order, a->spans->count * sizeof(*order));
 	}
@@ -123,20 +252,18 @@ static void pack_in_order(struct attempt *a, struct place *place,
 static void improve(struct attempt *a, struct place *place, uint32_t *order,
 		    uint64_t *work)
 {
-	struct orders_push *push = orders_push_create(a->spans, order);
+	struct push *push = push_create(a->spans, order);
 	int left = PATIENCE;
 
 	while (left-- && !is_done(a) && *work) {
-		if (!place_all(place, orders_push_order(push), a->offsets,
-			       work))
+		if (!place_all(place, push->order, a->offsets, work))
 			break;
 		if (keep(a, GP_FLOOR_IMPROVED))
 			left = PATIENCE;
-		orders_push_earlier(push, a->offsets,
-				    a->target +
-					    (a->floor->height - a->target) / 2);
+		push_earlier(push, a->offsets,
+			     a->target + (a->floor->height - a->target) / 2);
 	}
-	orders_push_destroy(push);
+	push_destroy(push);
 }
 
 /* ---- 4: search ---- */
@@ -223,7 +350,7 @@ static uint64_t small_size(const struct attempt *a,
 	int class = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		int c = orders_class(a->spans->items[moments[i].span].size);
+		int c = size_class(a->spans->items[moments[i].span].size);
 		uint64_t now = 0;
 
 		if (moments[i].kind == ENDS) {

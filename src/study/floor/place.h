@@ -1,14 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Placement in a given order: each span in turn gets the lowest place that is
- * free during its lifetime.
- */
+/* Packing spans: in order of time, or in any given order. */
 #ifndef STUDY_FLOOR_PLACE_H
 #define STUDY_FLOOR_PLACE_H
 
-#include "study/floor/floor.h"
+#include "study/floor/spans.h"
 
-/* Can be used for any number of orders of the same spans. */
+/*
+ * In order of time, like an allocator with one heap and no knowledge of the
+ * future: each span is placed first fit. Backward, the same is done from the
+ * last time to the first.
+ */
+enum heap_direction { HEAP_FORWARD, HEAP_BACKWARD };
+
+/* moments: from spans_moments(), without gaps. Writes the offsets of the spans
+ * smaller than `below`; returns their height. */
+uint64_t heap_pack(const struct gp_spans *spans, const struct moment *moments,
+		   size_t count, enum heap_direction direction, uint64_t below,
+		   uint64_t *offsets);
+
+/*
+ * In a given order: each span in turn gets the lowest place that is free during
+ * its lifetime. Can be used for any number of orders of the same spans.
+ */
 struct place;
 
 struct place *place_create(const struct gp_spans *spans);

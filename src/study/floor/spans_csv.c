@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading spans: minimalloc's CSV.
+ * Reading and writing spans: minimalloc's CSV.
  *
  *	id,lower,upper,size[,alignment][,hint][,gaps][,offset]
  *
@@ -10,14 +10,15 @@
  * LOWER-UPPER@FROM:TO; gaps are separated by a blank. Offsets and unknown
  * columns are ignored.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/arena.h"
 #include "base/mem.h"
-#include "study/floor/floor.h"
 #include "formats/source.h"
+#include "study/floor/floor.h"
 
 #define HEAD	256 /* most bytes of the header line */
 #define COLUMNS 32
@@ -33,7 +34,7 @@ enum column { ID, LOWER, UPPER, END, SIZE, ALIGN, HINT, GAP, OTHER, KINDS };
 static const struct {
 	const char *name;
 	enum column column;
-} names[] = {
+} column_names[] = {
 	{ "id", ID },		{ "buffer", ID },   { "buffer_id", ID },
 	{ "lower", LOWER },	{ "start", LOWER }, { "begin", LOWER },
 	{ "upper", UPPER },	{ "end", END },	    { "size", SIZE },
@@ -122,10 +123,11 @@ static bool is_number(const struct text *cell, uint64_t most, uint64_t *value)
 
 static enum column column_of(const struct text *cell)
 {
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (strlen(names[i].name) == cell->length &&
-		    !memcmp(names[i].name, cell->at, cell->length))
-			return names[i].column;
+	for (size_t i = 0; i < sizeof(column_names) / sizeof(*column_names);
+	     i++)
+		if (strlen(column_names[i].name) == cell->length &&
+		    !memcmp(column_names[i].name, cell->at, cell->length))
+			return column_names[i].column;
 	return OTHER;
 }
 
@@ -422,4 +424,54 @@ bool gp_spans_is_csv(const char *path)
 	is_csv = next_line(&r, &line) && has_csv_columns(line);
 	gp_source_close(&source);
 	return is_csv;
+}
+
+/* ---- writing ---- */
+
+static void write_gaps(const struct gp_spans *spans, const struct gp_span *span,
+		       FILE *out)
+{
+	for (uint32_t i = 0; i < span->gaps; i++) {
+		const struct gp_span_gap *gap =
+			&spans->gaps[span->first_gap + i];
+
+		fprintf(out, "%s%" PRIu64 "-%" PRIu64, i ? " " : "", gap->lower,
+			gap->upper);
+		if (gap->to)
+			fprintf(out, "@%" PRIu64 ":%" PRIu64, gap->from,
+				gap->to);
+	}
+}
+
+static void write_name(const struct gp_spans *spans, const uint64_t *names,
+		       uint32_t id, FILE *out)
+{
+	if (spans->names)
+		fputs(spans->names[id], out);
+	else
+		fprintf(out, "%" PRIu64, names ? names[id] : id);
+}
+
+void gp_spans_write(const struct gp_spans *spans, const uint64_t *offsets,
+		    const uint64_t *names, FILE *out)
+{
+	fprintf(out, "id,lower,upper,size%s%s%s,offset\n",
+		spans->has_align ? ",alignment" : "",
+		spans->hints ? ",hint" : "", spans->has_gaps ? ",gaps" : "");
+	for (size_t i = 0; i < spans->count; i++) {
+		const struct gp_span *span = &spans->items[i];
+
+		write_name(spans, names, span->id, out);
+		fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, span->lower,
+			span->upper, span->size);
+		if (spans->has_align)
+			fprintf(out, ",%" PRIu64, span->align);
+		if (spans->hints)
+			fprintf(out, ",%" PRId64, spans->hints[i]);
+		if (spans->has_gaps) {
+			putc(',', out);
+			write_gaps(spans, span, out);
+		}
+		fprintf(out, ",%" PRIu64 "\n", offsets[i]);
+	}
 }
