@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Axes: names, values, ranges. */
 #include "gpupool/knob.h"
-#include "study/sweep/axis.h"
+#include "study/sweep/grid.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -121,5 +121,5 @@ int main(void)
 		{ test_a_setting_is_replaced_or_left_out, 0 },
 	};
 
-	return suite_run("axis", tests, COUNT_OF(tests));
+	return suite_run("grid", tests, COUNT_OF(tests));
 }
