@@ -6,7 +6,6 @@
 #include "base/bytes.h"
 #include "base/mem.h"
 #include "study/what_if/scene.h"
-#include "study/what_if/which.h"
 
 /* ---- never allocated ---- */
 

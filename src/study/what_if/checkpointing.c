@@ -9,9 +9,7 @@
 
 #include "base/bytes.h"
 #include "base/mem.h"
-#include "study/what_if/lifetimes.h"
 #include "study/what_if/scene.h"
-#include "study/what_if/which.h"
 
 struct pass {
 	struct gp_draft_device *device;

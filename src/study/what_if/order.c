@@ -5,7 +5,6 @@
 
 #include "base/bytes.h"
 #include "base/mem.h"
-#include "study/what_if/lifetimes.h"
 #include "study/what_if/scene.h"
 
 /* A request, to be sorted by size, largest first; equal ones keep their

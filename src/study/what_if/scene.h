@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The context of one what-if, which changes a draft. */
+/* What a what-if works with: the draft that it changes, and what it can ask
+ * about it. */
 #ifndef STUDY_WHAT_IF_SCENE_H
 #define STUDY_WHAT_IF_SCENE_H
 
@@ -33,6 +34,42 @@ void scene_steps(const struct scene *scene, uint32_t device,
 /* Whether text contains the pattern, with whole numbers: "train.py:4" does not
  * match "train.py:42". */
 bool scene_text_has(const char *text, const char *pattern);
+
+/* ---- the lifetime of each block of a draft ---- */
+
+#define LIFETIME_FROM_START UINT64_MAX
+#define LIFETIME_NO_END	    UINT64_MAX
+
+struct lifetime {
+	uint64_t born, freed; /* events */
+	uint64_t size;
+	bool is_plain; /* no other request refers to it in between */
+	/* It is in a private pool, or was allocated while one was in use: not
+	 * every trace has the pool of each request. */
+	bool is_private;
+};
+
+/* By id; the caller frees the result. */
+struct lifetime *lifetimes_of(const struct gp_draft_device *device);
+
+/* ---- selecting blocks: by site, size, event, address or id ---- */
+
+struct marked {
+	bool **of; /* by device and id: whether selected */
+	size_t devices;
+	uint64_t blocks, bytes; /* over all devices */
+};
+
+/*
+ * text: "train.py:42", "size:1MiB..8MiB", "event:812", "addr:0x7f..", "id:91"
+ * or "all". Numbers and sizes are those of the recorded trace. Returns
+ * GP_USAGE, with nothing to release, if no block is selected.
+ */
+enum gp_status which_mark(const struct scene *scene, const char *text,
+			  struct marked *marked);
+void marked_release(struct marked *marked);
+
+/* ---- the what-ifs ---- */
 
 /* study/what_if/blocks.c */
 enum gp_status without_site(struct scene *scene);

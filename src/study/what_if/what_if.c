@@ -2,13 +2,9 @@
 /* The table of what-ifs, in the order in which they are applied. */
 #include "study/what_if/what_if.h"
 
-#include <ctype.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bytes.h"
 #include "base/mem.h"
 #include "study/what_if/scene.h"
 
@@ -112,71 +108,12 @@ const struct gp_what_if_row *gp_what_if_table(size_t *count)
 	return table;
 }
 
-enum gp_status scene_usage(const struct scene *scene, const char *what)
-{
-	const struct gp_what_if *asked = &scene->note->asked;
-
-	gp_diag_file(scene->diag, "what if");
-	if (!*scene->diag->hint)
-		gp_diag_hint(scene->diag, "see: gpupool help what-if");
-	return gp_diag_set(scene->diag, GP_USAGE, "--%s%s%s: %s",
-			   asked->row->name, asked->argument ? " " : "",
-			   asked->argument ? asked->argument : "", what);
-}
-
 const struct gp_what_if_row *gp_what_if_find(const char *name)
 {
 	for (size_t i = 0; i < WHAT_IFS; i++)
 		if (!strcmp(table[i].name, name))
 			return &table[i];
 	return NULL;
-}
-
-void scene_note(struct scene *scene, uint64_t count, const char *noun,
-		const char *rest, ...)
-{
-	struct gp_what_if_note *note = scene->note;
-	char number[GP_COUNT_TEXT];
-	va_list args;
-	int n;
-
-	note->changes = count;
-	n = snprintf(note->text, sizeof(note->text), "%s %s%s ",
-		     gp_count_text(count, number), noun, count == 1 ? "" : "s");
-	va_start(args, rest);
-	vsnprintf(note->text + n, sizeof(note->text) - (size_t)n, rest, args);
-	va_end(args);
-}
-
-bool scene_text_has(const char *text, const char *pattern)
-{
-	size_t length = strlen(pattern);
-
-	for (const char *at = strstr(text, pattern); at;
-	     at = strstr(at + 1, pattern)) {
-		bool cuts_first = at > text && isdigit((unsigned char)*at) &&
-				  isdigit((unsigned char)at[-1]);
-		bool cuts_last = isdigit((unsigned char)at[length - 1]) &&
-				 isdigit((unsigned char)at[length]);
-
-		if (!cuts_first && !cuts_last)
-			return true;
-	}
-	return false;
-}
-
-void scene_steps(const struct scene *scene, uint32_t device,
-		 struct gp_steps *steps)
-{
-	const struct gp_draft_device *draft = &scene->draft->devices[device];
-	struct gp_trace trace = *scene->config->trace;
-	struct gp_device_trace d = trace.devices[device];
-
-	d.events = draft->events;
-	d.event_count = draft->event_count;
-	d.block_ids = draft->block_ids;
-	trace.devices = &d;
-	gp_steps_find(&trace, 0, steps);
 }
 
 static enum gp_status make(struct scene *scene, const struct gp_what_if *asked,

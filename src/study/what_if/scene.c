@@ -1,14 +1,108 @@
 /* SPDX-License-Identifier: MIT */
-/* Selecting blocks. */
-#include "study/what_if/which.h"
+/* What a what-if works with: messages, steps, lifetimes, selected blocks. */
+#include "study/what_if/scene.h"
 
 #include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
 #include "base/mem.h"
 #include "trace/site.h"
+
+enum gp_status scene_usage(const struct scene *scene, const char *what)
+{
+	const struct gp_what_if *asked = &scene->note->asked;
+
+	gp_diag_file(scene->diag, "what if");
+	if (!*scene->diag->hint)
+		gp_diag_hint(scene->diag, "see: gpupool help what-if");
+	return gp_diag_set(scene->diag, GP_USAGE, "--%s%s%s: %s",
+			   asked->row->name, asked->argument ? " " : "",
+			   asked->argument ? asked->argument : "", what);
+}
+
+void scene_note(struct scene *scene, uint64_t count, const char *noun,
+		const char *rest, ...)
+{
+	struct gp_what_if_note *note = scene->note;
+	char number[GP_COUNT_TEXT];
+	va_list args;
+	int n;
+
+	note->changes = count;
+	n = snprintf(note->text, sizeof(note->text), "%s %s%s ",
+		     gp_count_text(count, number), noun, count == 1 ? "" : "s");
+	va_start(args, rest);
+	vsnprintf(note->text + n, sizeof(note->text) - (size_t)n, rest, args);
+	va_end(args);
+}
+
+void scene_steps(const struct scene *scene, uint32_t device,
+		 struct gp_steps *steps)
+{
+	const struct gp_draft_device *draft = &scene->draft->devices[device];
+	struct gp_trace trace = *scene->config->trace;
+	struct gp_device_trace d = trace.devices[device];
+
+	d.events = draft->events;
+	d.event_count = draft->event_count;
+	d.block_ids = draft->block_ids;
+	trace.devices = &d;
+	gp_steps_find(&trace, 0, steps);
+}
+
+/* ---- lifetimes ---- */
+
+static uint32_t pools_in_use(const struct gp_event *event, uint32_t in_use)
+{
+	switch (event->kind) {
+	case GP_POOL_BEGIN:
+	case GP_CAPTURE_BEGIN: return in_use + 1;
+	case GP_POOL_END:
+	case GP_CAPTURE_END: return in_use - (in_use > 0);
+	default: return in_use;
+	}
+}
+
+struct lifetime *lifetimes_of(const struct gp_draft_device *device)
+{
+	struct lifetime *lifetimes =
+		gp_mem_alloc((size_t)device->block_ids + 1, sizeof(*lifetimes));
+	uint32_t in_use = 0;
+
+	for (uint32_t id = 0; id < device->block_ids; id++)
+		lifetimes[id] = (struct lifetime){
+			.born = LIFETIME_FROM_START,
+			.freed = LIFETIME_NO_END,
+			.is_plain = true,
+		};
+	for (size_t i = 0; i < device->block_count; i++)
+		if (device->blocks[i].id != GP_NO_ID)
+			lifetimes[device->blocks[i].id].size =
+				device->blocks[i].requested;
+	for (size_t i = 0; i < device->event_count; i++) {
+		const struct gp_event *event = &device->events[i];
+		struct lifetime *lifetime;
+
+		in_use = pools_in_use(event, in_use);
+		if (!gp_draft_has_block(event))
+			continue;
+		lifetime = &lifetimes[event->id];
+		if (event->kind == GP_ALLOC) {
+			lifetime->born = i;
+			lifetime->size = event->size;
+			lifetime->is_private = event->pool || in_use;
+		} else if (event->kind == GP_FREE) {
+			lifetime->freed = i;
+		} else {
+			lifetime->is_plain = false;
+		}
+	}
+	return lifetimes;
+}
 
 struct which {
 	const struct gp_trace *trace;
@@ -24,7 +118,24 @@ struct which {
 	bool *sites;	   /* WHICH_SITE; owned; by site */
 };
 
-/* ---- by site ---- */
+/* ---- selecting blocks by site ---- */
+
+bool scene_text_has(const char *text, const char *pattern)
+{
+	size_t length = strlen(pattern);
+
+	for (const char *at = strstr(text, pattern); at;
+	     at = strstr(at + 1, pattern)) {
+		bool cuts_first = at > text && isdigit((unsigned char)*at) &&
+				  isdigit((unsigned char)at[-1]);
+		bool cuts_last = isdigit((unsigned char)at[length - 1]) &&
+				 isdigit((unsigned char)at[length]);
+
+		if (!cuts_first && !cuts_last)
+			return true;
+	}
+	return false;
+}
 
 /* Finds a site by its name in reports, with its operation: selects the sites
  * that reports show under that name. */
@@ -68,7 +179,7 @@ static void find_sites(struct which *which, const char *pattern)
 	}
 }
 
-/* ---- by number ---- */
+/* ---- selecting blocks by number ---- */
 
 static bool parse_number(const char *text, uint64_t *number)
 {
@@ -133,7 +244,7 @@ static enum gp_status parse(struct which *which, const struct scene *scene,
 	return GP_OK;
 }
 
-/* ---- blocks ---- */
+/* ---- the selected blocks ---- */
 
 struct traits {
 	uint64_t size, event, addr, id;
