@@ -152,6 +152,8 @@ bool gp_conf_names(const char *conf, const char *name);
 char *gp_conf_with(const char *conf, const char *name, const char *value);
 
 #define GP_MIN_BLOCK_SIZE  512 /* bytes: kMinBlockSize */
+/* kSmallSize: the largest request, rounded, that the small pool serves. */
+#define GP_SMALL_SIZE	   (UINT64_C(1) << 20)
 /* kMinLargeAlloc: the smallest request whose segment is as large as it. */
 #define GP_MIN_LARGE_ALLOC (UINT64_C(10) << 20)
 

@@ -150,28 +150,21 @@ static bool take_pool(struct gp_json_trace *t, const struct raw *raw,
 	return t->scan->status == GP_OK;
 }
 
-static bool take_site(struct gp_json_trace *t, const struct raw *raw,
-		      uint32_t *to)
-{
-	*to = GP_NO_SITE;
-	if (!has(raw, SITE))
-		return true;
-	if (!raw->is_plain)
-		return gp_json_trace_site(t, raw->op, raw->values[SITE], to);
-	*to = (uint32_t)raw->numbers[SITE];
-	return raw->numbers[SITE] < GP_NO_SITE;
-}
-
-static bool take_owner(struct gp_json_trace *t, const struct raw *raw,
+/* An index into "sites" or "owners", which read reads from JSON; none if the
+ * key is missing. */
+static bool take_index(struct gp_json_trace *t, const struct raw *raw,
+		       enum key key, uint32_t none,
+		       bool (*read)(struct gp_json_trace *t, const char *owner,
+				    const json_t *value, uint32_t *to),
 		       uint32_t *to)
 {
-	*to = GP_NO_OWNER;
-	if (!has(raw, OWNER))
+	*to = none;
+	if (!has(raw, key))
 		return true;
 	if (!raw->is_plain)
-		return gp_json_trace_owner(t, raw->op, raw->values[OWNER], to);
-	*to = (uint32_t)raw->numbers[OWNER];
-	return raw->numbers[OWNER] < GP_NO_OWNER;
+		return read(t, raw->op, raw->values[key], to);
+	*to = (uint32_t)raw->numbers[key];
+	return raw->numbers[key] < none;
 }
 
 static bool take_text(struct gp_json_trace *t, const struct raw *raw,
@@ -275,7 +268,8 @@ static bool read_numbers(struct gp_json_trace *t, const struct raw *raw,
 	if (fields & GP_HAS_ADDR && !take_number(t, raw, addr, &event->addr))
 		return false;
 	return take_number(t, raw, TIME, &event->time_us) &&
-	       take_site(t, raw, &event->site);
+	       take_index(t, raw, SITE, GP_NO_SITE, gp_json_trace_site,
+			  &event->site);
 }
 
 /* Who waits, if it is not the program. */
@@ -402,7 +396,8 @@ static bool deliver(struct gp_json_trace *t, uint32_t device, struct raw *raw)
 	    read_numbers(t, raw, &event, &name) &&
 	    read_stream_pool(t, raw, &event) && read_fraction(t, raw, &event) &&
 	    read_stage(t, raw, &event) && read_text(t, raw, &event) &&
-	    take_owner(t, raw, &owner)) {
+	    take_index(t, raw, OWNER, GP_NO_OWNER, gp_json_trace_owner,
+		       &owner)) {
 		read_flags(raw, &event);
 		gp_build_event(t->build, device, &event, name);
 		if (owner != GP_NO_OWNER &&

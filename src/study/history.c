@@ -6,10 +6,9 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "gpupool/knob.h"
 #include "trace/draft.h"
 
-/* Requests up to this size share segments of the small pool. */
-#define SMALL_SIZE   (UINT64_C(1) << 20)
 /* Smaller requests do not grow with the size of a program's input. */
 #define LEAST_SCALED (UINT64_C(4) << 10)
 
@@ -215,7 +214,7 @@ static void restore_start(struct making *m)
 
 static void add_segment(struct making *m, const struct gp_segment *segment)
 {
-	uint64_t size = segment->is_small ? SMALL_SIZE : segment->size;
+	uint64_t size = segment->is_small ? GP_SMALL_SIZE : segment->size;
 
 	for (uint64_t left = segment->size; left >= size; left -= size)
 		add(m, (struct gp_event){ .kind = GP_ALLOC,

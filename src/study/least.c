@@ -12,10 +12,7 @@
 #include "base/mem.h"
 #include "gpupool/allocator.h"
 
-#define MIB	   (UINT64_C(1) << 20)
-#define SMALL	   MIB	      /* kSmallSize: the largest small request */
-#define FROM_LARGE (10 * MIB) /* kMinLargeAlloc: has its own segment */
-#define GRAIN	   GP_DEVICE_GRAIN
+#define GRAIN GP_DEVICE_GRAIN
 
 struct sum {
 	const struct gp_settings *settings;
@@ -52,8 +49,8 @@ static void change(struct sum *sum, uint64_t *share, uint64_t bytes)
 static void add(struct sum *sum, const struct gp_event *event)
 {
 	uint64_t size = gp_settings_round(sum->settings, event->size);
-	uint64_t *share =
-		&sum->shares[2 * (size_t)event->stream + (size > SMALL)];
+	uint64_t *share = &sum->shares[2 * (size_t)event->stream +
+				       (size > GP_SMALL_SIZE)];
 
 	if (!event->size)
 		return;
@@ -88,7 +85,7 @@ static bool find_least(struct sum *sum, const struct gp_device_trace *t)
 		size = gp_settings_round(sum->settings, event->size);
 		if (event->flags & GP_RESTORED || event->size > INT64_MAX)
 			return false;
-		if (size >= FROM_LARGE)
+		if (size >= GP_MIN_LARGE_ALLOC)
 			sum->least_large = gp_smaller(sum->least_large, size);
 	}
 	return true;

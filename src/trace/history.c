@@ -56,8 +56,7 @@ static void push(struct history *h, const struct gp_event *event)
  * - oom: a request whose size is known only rounded, and that was not served.
  */
 
-#define SMALL_SIZE (UINT64_C(1) << 20) /* kSmallSize */
-#define TRIES	   16 /* of segments, that a hostile file is read in time */
+#define TRIES 16 /* of segments, that a hostile file is read in time */
 
 static void push_inferred(struct history *h, const struct gp_event *at,
 			  enum gp_event_kind kind, uint32_t id, uint16_t pool)
@@ -125,7 +124,7 @@ static bool could_serve(const struct history *h, const struct gp_event *release,
 	return release->stream == request->stream &&
 	       release->pool == request->pool && release->size >= size &&
 	       !gp_settings_is_too_large(&h->settings, release->size, size) &&
-	       (size <= SMALL_SIZE) == gp_history_is_small(h, release);
+	       (size <= GP_SMALL_SIZE) == gp_history_is_small(h, release);
 }
 
 /* Whether it was free before the release began: a completion may have been
