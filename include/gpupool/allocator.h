@@ -161,7 +161,8 @@ struct gp_allocator_config {
 	void *action_arg;
 };
 
-/* What an engine decides by, in words that tell nobody else anything. */
+/* All of an engine's state that its further decisions depend on, as words that
+ * only the engine can interpret. */
 struct gp_shape {
 	uint64_t *words; /* malloc's */
 	size_t count, room;
@@ -261,17 +262,18 @@ struct gp_allocator_ops {
 	void (*destroy)(struct gp_allocator *allocator);
 	/* The program reached a mark that does not end another one. */
 	void (*mark)(struct gp_allocator *allocator, const char *name);
-	/* Another one, as this one is now, which nobody listens to, on a device
-	 * that is as this one's is; alike as in struct gp_allocator_config, and
-	 * not widened.  It may be asked for while this one asks its device for
-	 * memory for the first time in a request: then it has yet to serve
-	 * that.  NULL: not now. */
+	/* A copy of the allocator in its present state, without callbacks, on a
+	 * device that is in the same state as the original's; alike is as in
+	 * struct gp_allocator_config, and is not widened. May be called while
+	 * the original asks its device for memory for the first time in a
+	 * request: the copy then has yet to serve that request. NULL: not
+	 * possible now. */
 	struct gp_allocator *(*copy)(struct gp_allocator *allocator,
 				     struct gp_device *device,
 				     struct gp_alike *alike);
-	/* Two that were asked for the same and are of one shape decide alike
-	 * from here on, as long as their devices give the same answers.  False:
-	 * it has none now. */
+	/* Two allocators that were given the same requests and have the same
+	 * shape make the same decisions from here on, as long as their devices
+	 * give the same answers. False: it has no shape now. */
 	bool (*shape)(struct gp_allocator *allocator, struct gp_shape *shape);
 };
 

@@ -26,7 +26,7 @@ static struct gp_arena_chunk *push(struct gp_arena *arena, size_t bytes)
 	return chunk;
 }
 
-/* Behind the newest chunk, which is still being filled. */
+/* Adds a chunk after the newest one, which is still being filled. */
 static void push_behind(struct gp_arena *arena, void *memory)
 {
 	struct gp_arena_chunk *chunk = gp_mem_alloc(1, sizeof(*chunk));

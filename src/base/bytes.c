@@ -71,7 +71,8 @@ const char *gp_count_text(uint64_t count, char text[GP_COUNT_TEXT])
 	return text;
 }
 
-/* Behind "80", "1.5", ".5" or "1e9": no sign, no 0x, no inf. */
+/* The text after a number such as "80", "1.5", ".5" or "1e9". There is no sign,
+ * no 0x and no inf. */
 static const char *behind_number(const char *text, bool *is_digits)
 {
 	static const char digits[] = "0123456789";
@@ -129,8 +130,8 @@ bool gp_bytes_parse(const char *text, uint64_t *bytes)
 	if (!(value < 18446744073709551616.0))
 		return false;
 	if (!power && value != floor(value))
-		return false; /* 1.5 bytes: a unit was forgotten */
-	/* Whole numbers beyond 2^53 must not go through a double. */
+		return false; /* 1.5 bytes: the unit is missing */
+	/* Whole numbers above 2^53 would lose digits in a double. */
 	*bytes = is_digits && !power ? strtoull(text, NULL, 10)
 				     : (uint64_t)value;
 	return true;

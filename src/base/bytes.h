@@ -7,16 +7,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* "512 B", "4.0 KiB", "11.4 GiB": three digits where they say something. */
+/* "512 B", "4.0 KiB", "11.4 GiB": three significant digits at most. */
 #define GP_BYTES_TEXT 24
 const char *gp_bytes_text(uint64_t bytes, char text[GP_BYTES_TEXT]);
 
-/* What has changed: "+1.2 GiB", "-512 B" or "=". */
+/* A difference: "+1.2 GiB", "-512 B" or "=". */
 #define GP_BYTES_CHANGE (GP_BYTES_TEXT + 1)
 const char *gp_bytes_change(uint64_t from, uint64_t to,
 			    char text[GP_BYTES_CHANGE]);
 
-/* "48GiB", "1536MiB", "1000": the same number for the command line. */
+/* "48GiB", "1536MiB", "1000": exact, as the command line accepts it. */
 const char *gp_bytes_exact(uint64_t bytes, char text[GP_BYTES_TEXT]);
 
 /* "12345678" -> "12,345,678". */
@@ -24,14 +24,14 @@ const char *gp_bytes_exact(uint64_t bytes, char text[GP_BYTES_TEXT]);
 const char *gp_count_text(uint64_t count, char text[GP_COUNT_TEXT]);
 
 /*
- * "80GiB", "512 MiB", "1.5g", "85899345920", "1e9": false if it is none of
- * those.  k, m, g and t are powers of 1024 with B, iB or nothing behind them,
- * as in PyTorch's max_split_size_mb and as people name a GPU's memory: 80GB is
- * 80GiB.  Without a unit they are bytes, and a whole number.
+ * Parses "80GiB", "512 MiB", "1.5g", "85899345920" or "1e9"; false for anything
+ * else. k, m, g and t are powers of 1024, followed by B, iB or nothing, as in
+ * PyTorch's max_split_size_mb and in the usual names of a GPU's memory: 80GB is
+ * 80GiB. Without a unit the number is in bytes and must be whole.
  */
 bool gp_bytes_parse(const char *text, uint64_t *bytes);
 
-/* Whether the text is a number and nothing else. */
+/* Whether the text is a number without a unit. */
 bool gp_bytes_lacks_unit(const char *text);
 
 #endif

@@ -5,11 +5,12 @@
 #include <endian.h>
 #include <string.h>
 
-#define POLYNOMIAL 0x82f63b78u /* the low bit is that of the highest power */
+/* reflected: the lowest bit is the highest power */
+#define POLYNOMIAL 0x82f63b78u
 #define TABLES	   8
 
-/* What a byte comes to when so many more bytes follow it.  Made for each call:
- * 2,048 steps, and nothing that threads would share. */
+/* The contribution of a byte that is followed by that many more. Computed for
+ * each call, in 2,048 steps, so that threads share nothing. */
 struct tables {
 	uint32_t of[TABLES][256];
 };
@@ -55,7 +56,7 @@ uint32_t gp_crc32c_by_table(uint32_t crc, const void *bytes, size_t n)
 
 #if defined(__x86_64__)
 #if defined(__clang__) && __clang_major__ >= 14
-/* The instruction is of SSE 4.2, and there a feature of its own. */
+/* In SSE 4.2, but a target feature of its own for the compiler. */
 #define BY_INSTRUCTION __attribute__((target("sse4.2,crc32")))
 #else
 #define BY_INSTRUCTION __attribute__((target("sse4.2")))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What to tell the person when something did not end well. */
+/* Messages about what failed. */
 #include "gpupool/status.h"
 
 #include <stdarg.h>

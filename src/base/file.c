@@ -18,7 +18,7 @@
 #include "base/mem.h"
 #include "base/safe.h"
 
-/* memfd_create, which C libraries before glibc 2.27 do not have. */
+/* glibc has memfd_create only from 2.27 on. */
 int gp_memfd(const char *name)
 {
 #ifdef __linux__
@@ -30,7 +30,7 @@ int gp_memfd(const char *name)
 #endif
 }
 
-/* As many as Linux follows. */
+/* Linux's own limit. */
 #define MOST_LINKS 40
 
 static enum gp_status failed(const char *path, const char *verb,
@@ -54,7 +54,7 @@ enum gp_status gp_file_status(int error)
 	return GP_INPUT;
 }
 
-/* ---- where it goes ---- */
+/* ---- the target ---- */
 
 /* The number in /dev/fd/N and /proc/self/fd/N, or -1. */
 static int descriptor_of(const char *path)
@@ -72,7 +72,7 @@ static int descriptor_of(const char *path)
 	return -1;
 }
 
-/* Replaces path by what the link says, which is relative to the link. */
+/* Replaces path by the link's target, which is relative to the link. */
 static bool follow(char path[PATH_MAX])
 {
 	char text[PATH_MAX], *name = strrchr(path, '/');
@@ -90,13 +90,14 @@ static bool follow(char path[PATH_MAX])
 	return true;
 }
 
-/* Where a chain of links ends, there or not, or at a descriptor. */
+/* Finds where a chain of links ends: at a path, which need not exist, or at a
+ * descriptor. */
 static void find_target(struct gp_output *output)
 {
 	char target[PATH_MAX];
 	size_t length = strlen(output->path);
 
-	/* Too long to be opened either. */
+	/* A path of that length cannot be opened either. */
 	if (length >= sizeof(target)) {
 		output->target = gp_mem_copy_text(output->path, length);
 		return;
@@ -108,7 +109,7 @@ static void find_target(struct gp_output *output)
 	output->target = gp_mem_copy_text(target, strlen(target));
 }
 
-/* The mode that a plain open(..., 0666) would have given. */
+/* The mode that a plain open(..., 0666) gives a new file. */
 static mode_t default_mode(void)
 {
 	mode_t mask = umask(0);
@@ -127,7 +128,7 @@ static bool keep_owner(int file, const struct stat *before)
 		!fchown(file, before->st_uid, before->st_gid));
 }
 
-/* Before: of the file that is there, or NULL. */
+/* before: describes the existing file; NULL: there is none. */
 static int open_temporary(struct gp_output *output, const struct stat *before)
 {
 	size_t size = strlen(output->target) + sizeof(".XXXXXX");
@@ -204,9 +205,9 @@ void gp_output_make_safe(struct gp_output *output)
 	output->stream = gp_safe_stream(output->under);
 }
 
-/* ---- putting it there ---- */
+/* ---- putting the file in place ---- */
 
-/* Passes on what the stream in front holds; false: not all of it. */
+/* Passes on what the safe stream has buffered; false if that fails. */
 static bool close_safe(struct gp_output *output)
 {
 	bool is_good = true;
@@ -235,7 +236,8 @@ static bool copy_bytes(int from, int to, off_t size)
 	return true;
 }
 
-/* Room is made first: a full disk leaves the old file as it was. */
+/* Space is allocated first, so that a full disk leaves the old file as it
+ * was. */
 static bool copy_over(int from, const char *path)
 {
 	int to = open(path, O_WRONLY | O_CLOEXEC), error;
@@ -264,14 +266,14 @@ out:
 	return is_done;
 }
 
-/* Not every file system has an fsync. */
+/* Not every file system supports fsync. */
 static bool is_on_disk(int file)
 {
 	return !fsync(file) || errno == EINVAL || errno == ENOSYS;
 }
 
-/* A file that is mounted by itself, as into a container, cannot be renamed
- * over. */
+/* A file that is a mount point, as in a container, cannot be replaced by a
+ * rename. */
 static bool put_in_place(struct gp_output *output, int file)
 {
 	if (output->way == GP_OUTPUT_COPIED)

@@ -2,12 +2,13 @@
 /*
  * Output files that appear whole or not at all.
  *
- * A file is written under a temporary name beside its own, brought to the disk
- * and renamed; one that was there keeps its mode and owner.  Symbolic links are
- * followed.  Where a rename would change more than the content (a file with
- * several hard links, in a folder that cannot be written, of another owner),
- * all of it is written elsewhere first and copied over.  Pipes, devices and
- * open descriptors (/dev/stdout) are written as they are.
+ * A file is written under a temporary name in the same folder, synced to disk
+ * and renamed; if it replaces a file, it keeps that file's mode and owner.
+ * Symbolic links are followed. If a rename would change more than the content
+ * (a file with several hard links, in a folder without write permission, or of
+ * another owner), everything is first written elsewhere and then copied over
+ * the file. Pipes, devices and open descriptors (/dev/stdout) are written
+ * directly.
  */
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
@@ -17,37 +18,37 @@
 #include "gpupool/status.h"
 
 enum gp_output_way {
-	GP_OUTPUT_DIRECT, /* as it comes: standard output, a pipe, a device */
+	GP_OUTPUT_DIRECT, /* directly: standard output, a pipe, a device */
 	GP_OUTPUT_RENAMED,
-	GP_OUTPUT_COPIED, /* out of a file without a name */
+	GP_OUTPUT_COPIED, /* copied from a file without a name */
 };
 
 struct gp_output {
 	FILE *stream;
-	FILE *under; /* where stream makes texts safe for it, or NULL */
+	FILE *under; /* where stream passes on its safe text, or NULL */
 	enum gp_output_way way;
 	char *path;	 /* as given; NULL: standard output */
-	char *target;	 /* where the links of path lead */
-	char *temporary; /* of GP_OUTPUT_RENAMED */
+	char *target;	 /* the path that the links of path lead to */
+	char *temporary; /* with GP_OUTPUT_RENAMED */
 };
 
-/* What an error of the system is: a file that is not there is the user's, one
- * that the system cannot open or read now is not. */
+/* The status for an errno: GP_INPUT if the file does not exist, which is the
+ * user's mistake; GP_SYSTEM if the system cannot open or read it. */
 enum gp_status gp_file_status(int error);
 
-/* A file in memory, without a name in any folder; programs that are started do
- * not get it.  -1 and errno: there is none. */
+/* Opens a file in memory, which has no name and is not inherited by child
+ * processes. -1, with errno set, if that fails. */
 int gp_memfd(const char *name);
 
 /* path "-" or NULL: standard output. */
 enum gp_status gp_output_open(struct gp_output *output, const char *path,
 			      struct gp_diag *diag);
-/* From here on stream makes lines safe for a terminal and a log (base/safe.h).
- */
+/* From here on, stream makes lines safe for terminals and logs
+ * (base/safe.h). */
 void gp_output_make_safe(struct gp_output *output);
-/* Flushes, checks and puts the file in its place. */
+/* Flushes and checks the stream, and puts the file in place. */
 enum gp_status gp_output_commit(struct gp_output *output, struct gp_diag *diag);
-/* Removes what was written; nothing after a commit. */
+/* Removes what was written; has no effect after a commit. */
 void gp_output_abandon(struct gp_output *output);
 
 #endif

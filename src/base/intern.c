@@ -49,7 +49,7 @@ static uint32_t add(struct gp_intern *intern, const char *text, size_t length)
 	return (uint32_t)++intern->count;
 }
 
-/* Its slot, or the free one where it would be. */
+/* The text's slot, or the free one where it belongs. */
 static struct gp_intern_slot *find(const struct gp_intern *intern,
 				   uint32_t hash, const char *text,
 				   size_t length)
@@ -86,7 +86,7 @@ uint32_t gp_intern_find(const struct gp_intern *intern, const char *text,
 {
 	if (!intern->slots_room)
 		return GP_INTERN_NONE;
-	/* A free slot has number 0, so this is none. */
+	/* A free slot has number 0, so the result is GP_INTERN_NONE. */
 	return find(intern, hash_of(text, length), text, length)->number - 1;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Interned texts: equal texts get one number, 0, 1, 2, ...
+ * Interned texts: equal texts have the same number, counted from 0.
  */
 #ifndef BASE_INTERN_H
 #define BASE_INTERN_H
@@ -12,17 +12,17 @@
 
 struct gp_intern_slot;
 
-/* Zeroed is empty. */
+/* Zeroed: empty. */
 struct gp_intern {
 	struct gp_arena arena;
-	const char **texts; /* NUL-terminated; a text may hold NULs itself */
+	const char **texts; /* NUL-terminated; a text may contain NULs */
 	size_t count, texts_room;
 	struct gp_intern_slot *slots;
 	size_t slots_room;
 };
 
 uint32_t gp_intern(struct gp_intern *intern, const char *text, size_t length);
-/* Its number, or none where it was never interned. */
+/* The number of a text, or GP_INTERN_NONE if it is not interned. */
 #define GP_INTERN_NONE UINT32_MAX
 uint32_t gp_intern_find(const struct gp_intern *intern, const char *text,
 			size_t length);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The larger and the smaller of two numbers, one of them, their sum, the next
- * multiple, and what both are multiples of. */
+/* Arithmetic: the larger or smaller of two numbers, a choice, a saturating sum,
+ * the next multiple, the greatest common divisor. */
 #ifndef BASE_LARGER_H
 #define BASE_LARGER_H
 
@@ -17,25 +17,26 @@ static inline uint64_t gp_smaller(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* a or b without a branch, for choices that no processor foretells. */
+/* a or b without a branch, for choices that branch prediction cannot
+ * predict. */
 static inline uint64_t gp_pick(bool is_a, uint64_t a, uint64_t b)
 {
 	return b ^ ((a ^ b) & -(uint64_t)is_a);
 }
 
-/* UINT64_MAX: it is no less. */
+/* Saturates at UINT64_MAX. */
 static inline uint64_t gp_sum(uint64_t a, uint64_t b)
 {
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-/* x itself where it is one. */
+/* The smallest multiple of unit that is at least x. */
 static inline uint64_t gp_round_up(uint64_t x, uint64_t unit)
 {
 	return (x + unit - 1) / unit * unit;
 }
 
-/* The greatest, by Euclid; of 0 and another it is the other. */
+/* The greatest common divisor, by Euclid's algorithm; gcd(a, 0) = a. */
 static inline uint64_t gp_common_divisor(uint64_t a, uint64_t b)
 {
 	while (b) {

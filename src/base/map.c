@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A hash map by open addressing; a removal closes the gap behind it. */
+/* A hash map with open addressing; a removal closes the gap that it leaves. */
 #include "base/map.h"
 
 #include <stdlib.h>
@@ -64,7 +64,7 @@ uint32_t gp_map_take(struct gp_map *map, uint64_t key)
 	if (value == GP_MAP_NONE)
 		return value;
 	map->count--;
-	/* Move back what would no longer be found across the hole. */
+	/* Moves back entries that could no longer be found across the hole. */
 	for (i = (hole + 1) & mask; map->slots[i].value != GP_MAP_NONE;
 	     i = (i + 1) & mask) {
 		size_t want = home(map, map->slots[i].key);

@@ -17,16 +17,16 @@ struct gp_map_slot {
 	uint32_t value;
 };
 
-/* Zeroed is empty. */
+/* Zeroed: empty. */
 struct gp_map {
 	struct gp_map_slot *slots;
 	size_t room, count; /* room is 0 or a power of two */
 };
 
 uint32_t gp_map_get(const struct gp_map *map, uint64_t key);
-/* Sets or replaces. */
+/* Adds or replaces a value. */
 void gp_map_put(struct gp_map *map, uint64_t key, uint32_t value);
-/* Removes; returns what it was, or GP_MAP_NONE. */
+/* Removes a key; returns its value, or GP_MAP_NONE. */
 uint32_t gp_map_take(struct gp_map *map, uint64_t key);
 void gp_map_release(struct gp_map *map);
 

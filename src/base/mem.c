@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Host memory that ends the run when there is none. */
+/* Host memory that ends the run when it is exhausted. */
 #include "base/mem.h"
 
 #include <stdbool.h>
@@ -14,7 +14,7 @@
 
 #include "gpupool/status.h"
 
-/* The one thing that a program sets for all of its threads. */
+/* Global: a program sets it once, for all of its threads. */
 static gp_memory_handler *handler;
 static void *handler_arg;
 
@@ -43,10 +43,11 @@ _Noreturn void gp_mem_end(void)
 }
 
 #if defined(__GLIBC__) && defined(MADV_HUGEPAGE)
-/* What is larger is mapped by itself.  Only lists that are filled from front to
- * back are told of below: of others much is never touched. */
+/* Larger allocations are mapped individually. Huge pages are only advised for
+ * lists that are filled from front to back, because most of the memory of
+ * others is often never touched. */
 #define MAPPED_LEAST ((size_t)4 << 20)
-/* What grows beyond is moved, and huge pages are split for that. */
+/* Larger lists are moved when they grow, and moving splits huge pages. */
 #define HUGE_MOST    ((size_t)64 << 20)
 
 static bool uses_huge_pages; /* set once, before there are threads */
@@ -66,12 +67,12 @@ void gp_mem_use_huge_pages(void)
 {
 	const int bytes = 32 << 20;
 
-	/* It comes from the heap, and stays there. */
+	/* It comes from the heap, and is kept there. */
 	mallopt(M_TRIM_THRESHOLD, 2 * bytes);
 	mallopt(M_MMAP_THRESHOLD, 2 * bytes);
 	uses_huge_pages = true;
 	free(in_huge_pages(malloc((size_t)bytes), (size_t)bytes));
-	/* So does what each replay takes and gives back. */
+	/* So is what each replay allocates and frees. */
 	mallopt(M_MMAP_THRESHOLD, (int)MAPPED_LEAST);
 }
 #else

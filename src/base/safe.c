@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Texts of strangers, made safe for a terminal and a log. */
+/* Untrusted texts, made safe for a terminal and a log. */
 #include "base/safe.h"
 
 #include <stdlib.h>
@@ -29,11 +29,11 @@ static bool is_hidden(uint32_t code)
 		uint32_t first, last;
 	} ranges[] = {
 		{ 0, 0x1f },	      { 0x7f, 0x9f },
-		{ 0x061c, 0x061c },   { 0x200e, 0x200f }, /* direction */
-		{ 0x2028, 0x202e },   /* separators, and direction */
-		{ 0x2066, 0x2069 },   /* direction */
+		{ 0x061c, 0x061c },   { 0x200e, 0x200f }, /* text direction */
+		{ 0x2028, 0x202e },   /* separators, and text direction */
+		{ 0x2066, 0x2069 },   /* text direction */
 		{ 0xfeff, 0xfeff },   /* no width */
-		{ 0xe0000, 0xe007f }, /* tags, which are not seen */
+		{ 0xe0000, 0xe007f }, /* tags, which are invisible */
 	};
 
 	for (size_t i = 0; i < sizeof(ranges) / sizeof(*ranges); i++)
@@ -42,7 +42,7 @@ static bool is_hidden(uint32_t code)
 	return false;
 }
 
-/* What a runner passes over in front of a command. */
+/* What a CI runner skips before a command. */
 static bool is_space(uint32_t code)
 {
 	return code == ' ' || code == 0xa0 || code == 0x1680 ||
@@ -50,7 +50,8 @@ static bool is_space(uint32_t code)
 	       code == 0x205f || code == 0x3000;
 }
 
-/* "\033[1;31m", as this program colours: its bytes, or 0. */
+/* The length of a colour sequence such as "\033[1;31m", as written by this
+ * program; 0: there is none. */
 static size_t colour_at(const char *at, size_t length)
 {
 	size_t n = 2;
@@ -69,8 +70,8 @@ static bool is_letter(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* GitHub takes "::name::" where a line begins, which may be anywhere once lines
- * are wrapped; a name of C++ has no space behind its first "::" name. */
+/* GitHub accepts "::name::" at the beginning of a line, which may be anywhere
+ * once lines are wrapped. In a C++ name no space follows the first "::name". */
 static bool is_workflow_command(const char *at, size_t length, bool is_first)
 {
 	size_t n = 2;
@@ -84,7 +85,7 @@ static bool is_workflow_command(const char *at, size_t length, bool is_first)
 	return false;
 }
 
-/* "##[", "##vso[", "##teamcity[": anywhere in a line. */
+/* "##[", "##vso[" and "##teamcity[", anywhere in a line. */
 static bool is_bracket_command(const char *at, size_t length)
 {
 	size_t n = 2;
@@ -98,7 +99,8 @@ static bool is_bracket_command(const char *at, size_t length)
 
 /* ---- a line ---- */
 
-/* Of length bytes into out, which has room for as many; returns the bytes. */
+/* Writes length bytes of text to out, which has room for as many; returns the
+ * number written. */
 static size_t make_safe(const char *text, size_t length, bool keeps_colours,
 			char *out)
 {
@@ -158,7 +160,7 @@ void gp_safe_put(const char *text, FILE *out)
 
 /* ---- a stream ---- */
 
-/* A line may come in parts: it is kept until it ends. */
+/* A line may come in several writes: it is kept until it ends. */
 struct safe {
 	FILE *under;
 	char *line;

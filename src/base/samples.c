@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Times of one thing done often, and what they come to. */
+/* The durations of one operation that is repeated, and their quantiles. */
 #include "base/samples.h"
 
 #include <math.h>

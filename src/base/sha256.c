@@ -84,7 +84,7 @@ static void put_base64(const unsigned char *bytes, char *text)
 	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				     "abcdefghijklmnopqrstuvwxyz0123456789+/";
 
-	/* 32 bytes are ten groups of three, and two. */
+	/* 32 bytes are ten groups of three, and one of two. */
 	for (size_t i = 0; i < DIGEST; i += 3) {
 		uint32_t group =
 			(uint32_t)bytes[i] << 16 | (uint32_t)bytes[i + 1] << 8;

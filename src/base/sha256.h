@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* SHA-256 (FIPS 180-4), as pages name what of them may run. */
+/* SHA-256 (FIPS 180-4), by which the policy of a page allows its scripts. */
 #ifndef BASE_SHA256_H
 #define BASE_SHA256_H
 
 #include <stddef.h>
 
-/* In Base64, with its NUL. */
+/* Base64, including the NUL. */
 #define GP_SHA256_TEXT 45
 const char *gp_sha256_base64(const char *bytes, size_t size,
 			     char text[GP_SHA256_TEXT]);

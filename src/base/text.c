@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Texts: UTF-8, quotes for CSV and for shells, Base64, words to choose from. */
+/* Texts: UTF-8, quoting for CSV and for shells, Base64, choices of words. */
 #include "base/text.h"
 
 #include <string.h>
 
-/* ---- UTF-8 as RFC 3629 has it: no overlong forms, no surrogates ---- */
+/* ---- UTF-8 as in RFC 3629: no overlong forms, no surrogates ---- */
 
 static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */
 
@@ -43,7 +43,7 @@ size_t gp_utf8_character(const char *at, size_t length)
 	return bytes;
 }
 
-/* Of a character: whether XML has it. */
+/* Whether XML permits the character. */
 static bool is_of_xml(const char *text, size_t bytes)
 {
 	unsigned char first = (unsigned char)*text;
@@ -95,7 +95,7 @@ size_t gp_utf8_clean(const char *text, size_t length, char *out)
 
 /* ---- quotes ---- */
 
-/* A spreadsheet takes such a field for a formula, which may do anything. */
+/* Spreadsheets evaluate such a field as a formula, which may run anything. */
 static bool is_formula(const char *text)
 {
 	return *text && strchr("=+-@\t\r", *text);
@@ -134,7 +134,7 @@ const char *gp_quote_shell(const char *text, char *word, size_t size)
 		snprintf(word, size, "%s", text);
 		return word;
 	}
-	/* A quote ends what is quoted, stands by itself and begins it anew. */
+	/* A quote ends the quoted text, is escaped, and starts it again. */
 	word[n++] = '\'';
 	for (; *text && n + 6 < size; text++) {
 		if (*text == '\'')

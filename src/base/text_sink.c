@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A stream whose text is kept in memory. */
+/* A stream that writes to memory. */
 #include "base/text_sink.h"
 
 #include <string.h>

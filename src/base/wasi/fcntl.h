@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What WASI's <fcntl.h> leaves out. */
+/* What WASI's <fcntl.h> lacks. */
 #ifndef WASM_POSIX_FCNTL_H
 #define WASM_POSIX_FCNTL_H
 #include_next <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions of POSIX and glibc that WASI's library lacks. */
+/* Functions of POSIX and glibc that WASI's C library lacks. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 
-/* There are no files to write. */
+/* No files can be written. */
 int mkostemp(char *name, int flags)
 {
 	(void)name, (void)flags;
@@ -22,7 +22,7 @@ FILE *tmpfile(void)
 	return NULL;
 }
 
-/* ---- a merge sort, as glibc's ---- */
+/* ---- a merge sort, like glibc's ---- */
 
 struct sort {
 	size_t size;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Of <pthread.h> what the program uses, where there is one thread: locks are
- * free, and no thread can be made. */
+/* The parts of <pthread.h> that the program uses, for a single thread: locks
+ * have no effect, and threads cannot be created. */
 #ifndef WASM_POSIX_PTHREAD_H
 #define WASM_POSIX_PTHREAD_H
 #ifdef __wasi__

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Of <sched.h> what the program uses, where there is one processor. */
+/* The parts of <sched.h> that the program uses, for a single processor. */
 #ifndef WASM_POSIX_SCHED_H
 #define WASM_POSIX_SCHED_H
 #ifdef __wasi__

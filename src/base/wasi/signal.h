@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Of <signal.h> what the program uses, where no signal ever comes. */
+/* The parts of <signal.h> that the program uses; no signal is ever received. */
 #ifndef WASM_POSIX_SIGNAL_H
 #define WASM_POSIX_SIGNAL_H
 #ifdef __wasi__

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What WASI's <stdlib.h> leaves out. */
+/* What WASI's <stdlib.h> lacks. */
 #ifndef WASM_POSIX_STDLIB_H
 #define WASM_POSIX_STDLIB_H
 #include_next <stdlib.h>

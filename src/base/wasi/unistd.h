@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What WASI's <unistd.h> leaves out: files have no owners. */
+/* What WASI's <unistd.h> lacks: files have no owners. */
 #ifndef WASM_POSIX_UNISTD_H
 #define WASM_POSIX_UNISTD_H
 #include_next <unistd.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Of <sys/ioctl.h> what the program uses, where there is no terminal. */
+/* The parts of <sys/ioctl.h> that the program uses; there is no terminal. */
 #ifndef WASM_POSIX_SYS_IOCTL_H
 #define WASM_POSIX_SYS_IOCTL_H
 #ifdef __wasi__

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What WASI's <sys/stat.h> leaves out: no file is written there. */
+/* What WASI's <sys/stat.h> lacks; no file is written there. */
 #ifndef WASM_POSIX_SYS_STAT_H
 #define WASM_POSIX_SYS_STAT_H
 #include_next <sys/stat.h>
