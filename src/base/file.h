@@ -32,8 +32,8 @@ struct gp_output {
 	char *temporary; /* with GP_OUTPUT_RENAMED */
 };
 
-/* The status for an errno: GP_INPUT if the file does not exist, which is the
- * user's mistake; GP_SYSTEM if the system cannot open or read it. */
+/* The status for an errno: GP_SYSTEM if the system failed or lacks a resource;
+ * else GP_INPUT, for example if the file does not exist. */
 enum gp_status gp_file_status(int error);
 
 /* Opens a file in memory, which has no name and is not inherited by child

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The compact binary form; gpupool-trace(5) describes it.
+ * The compact binary form, which gpupool-trace(5) describes.
  *
- * It is a stream of sections of packed numbers, read on any machine, and ends
- * with a checksum.  Here is what its writer and its reader share.
+ * It is a stream of sections of packed numbers, independent of the machine's
+ * byte order, and ends with a checksum. This header has what its writer and its
+ * reader share.
  */
 #ifndef TRACE_BINARY_H
 #define TRACE_BINARY_H
@@ -21,49 +22,49 @@
 #define GP_BINARY_VERSION 2
 #define GP_BINARY_ORDER	  0x01020304u
 
-/* Sections that are not there are empty; unknown ones are passed over. */
+/* Missing sections are empty; unknown ones are skipped. */
 enum gp_binary_kind {
 	GP_BINARY_CHECKSUM, /* ends the file */
 	GP_BINARY_HEAD,
 	GP_BINARY_SOURCE,   /* text */
-	GP_BINARY_SETTINGS, /* text; not there: not known */
+	GP_BINARY_SETTINGS, /* text; missing: unknown */
 	GP_BINARY_STREAMS,
 	GP_BINARY_POOLS,
 	GP_BINARY_NOTHING, /* no longer written */
 	GP_BINARY_TEXTS,   /* each ends with a NUL */
 	GP_BINARY_SITES,
 	GP_BINARY_DEVICES,
-	/* of one device each */
+	/* each of one device */
 	GP_BINARY_GUESSES, /* in the order of gp_guess_table */
-	GP_BINARY_EVENTS,  /* a part of them, the next */
+	GP_BINARY_EVENTS,  /* the next part of them */
 	GP_BINARY_NAMES,
 	GP_BINARY_START_SEGMENTS,
 	GP_BINARY_START_BLOCKS,
 	GP_BINARY_END_SEGMENTS,
 	GP_BINARY_END_BLOCKS,
 	GP_BINARY_COUNTERS,
-	GP_BINARY_VALUES,   /* text, of no device; not there: not told */
+	GP_BINARY_VALUES,   /* text, of no device; missing: unknown */
 	GP_BINARY_OWNERS,   /* of no device */
-	GP_BINARY_OWNED,    /* of a device: each id's owner, or none */
-	GP_BINARY_NOT_TOLD, /* text, of no device; not there: nothing */
+	GP_BINARY_OWNED,    /* of a device: the owner of each id, or none */
+	GP_BINARY_NOT_TOLD, /* text, of no device; missing: nothing */
 };
 
-/* It begins with the magic number and four numbers of 32 bits, the least byte
- * first: 0, the order, the version and 0. */
+/* A file begins with the magic number and four 32-bit numbers, least
+ * significant byte first: 0, the byte order, the version and 0. */
 #define GP_BINARY_ORDER_AT     12
 #define GP_BINARY_VERSION_AT   16
 #define GP_BINARY_HEADER_BYTES 24
 #define GP_BINARY_END_BYTES    5 /* a section's kind, 0, and the checksum */
 
-/* Errors are the stream's. */
+/* Errors remain in the stream's error indicator. */
 void gp_write_binary(const struct gp_trace *trace, FILE *out);
 
 /* ---- numbers ---- */
 
 /*
- * Numbers have seven bits a byte, the low ones first, and the eighth bit set in
- * all bytes but the last (LEB128); signed ones are folded by zigzag, so that
- * small ones of both signs are short.
+ * Numbers are written with seven bits per byte, lowest first, and the eighth
+ * bit set in all bytes but the last (LEB128). Signed numbers are
+ * zigzag-encoded, so that small ones of either sign are short.
  */
 struct packed {
 	unsigned char *bytes;
@@ -80,7 +81,7 @@ static inline void put(struct packed *to, uint64_t number)
 	to->bytes[to->length++] = (unsigned char)number;
 }
 
-/* The difference of two numbers, whatever they are. */
+/* The difference of any two numbers, modulo 2^64. */
 static inline void put_change(struct packed *to, uint64_t from, uint64_t number)
 {
 	uint64_t change = number - from;
@@ -99,7 +100,7 @@ static inline void put_bytes(struct packed *to, const void *bytes, size_t n)
 
 struct unpacked {
 	const unsigned char *at, *end;
-	bool is_bad; /* it ended too early, or held what no number is */
+	bool is_bad; /* it ended too early, or had an invalid number */
 };
 
 static inline uint64_t get_long(struct unpacked *from)
@@ -132,7 +133,7 @@ static inline uint64_t get_change(struct unpacked *from, uint64_t before)
 	return before + (zigzag >> 1 ^ (zigzag & 1 ? UINT64_MAX : 0));
 }
 
-/* A number up to most, or a bad one. */
+/* A number of at most `most`; a larger one is invalid. */
 static inline uint64_t get_most(struct unpacked *from, uint64_t most)
 {
 	uint64_t number = get(from);
@@ -143,7 +144,7 @@ static inline uint64_t get_most(struct unpacked *from, uint64_t most)
 	return 0;
 }
 
-/* Sites and ids, of which the highest number means none. */
+/* Sites and ids; the highest number means none. */
 static inline void put_or_none(struct packed *to, uint32_t number)
 {
 	put(to, (uint32_t)(number + 1));
@@ -157,28 +158,28 @@ static inline uint32_t get_or_none(struct unpacked *from)
 /* ---- events ---- */
 
 /*
- * An event is its shape, which few events do not share, and the numbers that it
- * tells, each in a column of its own.  What is not told follows from the events
- * before it: most of a free from its alloc.
+ * An event is written as its shape, which most events share with many others,
+ * and the numbers that its shape lists, each in a column of its own. What is
+ * not listed follows from earlier events: most of a free from its alloc.
  */
 enum told {
-	TOLD_ID = 1 << 0,   /* else GP_NO_ID, or as IS_NEXT says */
-	IS_NEXT = 1 << 1,   /* the id behind the highest so far */
-	TOLD_SIZE = 1 << 2, /* else that of the id's alloc, or 0 */
+	TOLD_ID = 1 << 0,   /* else GP_NO_ID, or see IS_NEXT */
+	IS_NEXT = 1 << 1,   /* the id after the highest so far */
+	TOLD_SIZE = 1 << 2, /* else the size of the id's alloc, or 0 */
 	TOLD_ADDR = 1 << 3, /* likewise */
-	IN_PAGES = 1 << 4,  /* the change of the address, by PAGE */
-	TOLD_TIME = 1 << 5, /* else that of the event before */
+	IN_PAGES = 1 << 4,  /* the change of the address is in units of PAGE */
+	TOLD_TIME = 1 << 5, /* else that of the previous event */
 	TOLD_SITE = 1 << 6, /* likewise */
 	TOLD_MARK = 1 << 7, /* else 0 */
 };
 
 #define PAGE	 512
-#define PART	 8192 /* events of a section */
+#define PART	 8192 /* most events of a section */
 #define NO_ALLOC UINT32_MAX
 
 enum column { SHAPES, IDS, SIZES, ADDRS, TIMES, SITES, MARKS, COLUMNS };
 
-/* Kind, flags, what is told, stream and pool. */
+/* Kind, flags, listed numbers, stream and pool. */
 static inline uint64_t shape_of(const struct gp_event *event, unsigned told)
 {
 	return event->kind | (uint64_t)event->flags << 8 |
@@ -186,16 +187,16 @@ static inline uint64_t shape_of(const struct gp_event *event, unsigned told)
 	       (uint64_t)event->pool << 40;
 }
 
-/* What both sides know of the events before one. */
+/* What writer and reader know of the events before the current one. */
 struct past {
 	const struct gp_event *events;
 	size_t count;
 	uint32_t ids;	    /* of the device */
-	uint64_t next_id;   /* behind the highest so far */
-	uint64_t addr;	    /* told last */
-	uint64_t time_us;   /* of the event before */
+	uint64_t next_id;   /* after the highest so far */
+	uint64_t addr;	    /* the last one that was listed */
+	uint64_t time_us;   /* of the previous event */
 	uint32_t site;	    /* likewise */
-	uint32_t *alloc_of; /* each id's, by number of the event */
+	uint32_t *alloc_of; /* by id: the number of its alloc event */
 };
 
 static inline void begin_past(struct past *past, const struct gp_event *events,
@@ -216,7 +217,7 @@ static inline bool names_text(uint8_t kind)
 
 static const struct gp_event no_alloc;
 
-/* The alloc of an event's block, or one of no bytes. */
+/* The alloc of an event's block; if there is none, an alloc of 0 bytes. */
 static inline const struct gp_event *alloc_of(const struct past *past,
 					      const struct gp_event *event)
 {
@@ -226,7 +227,7 @@ static inline const struct gp_event *alloc_of(const struct past *past,
 	return &past->events[past->alloc_of[event->id]];
 }
 
-/* The event is now the last one. */
+/* The event becomes the previous one. */
 static inline void pass(struct past *past, const struct gp_event *event)
 {
 	past->time_us = event->time_us;

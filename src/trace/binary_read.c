@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading the compact binary form: nothing in a file is believed before it has
- * been checked.  A file that another program cuts short while it is mapped
- * cannot be guarded against.
+ * Reading the compact binary form: nothing in a file is trusted before it has
+ * been checked. A file that another program truncates while it is mapped cannot
+ * be guarded against.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -39,7 +39,7 @@ struct reader {
 	size_t section_count, section_room;
 	struct gp_trace_store *store;
 	struct gp_diag *diag;
-	bool is_bad; /* something was not as it should be */
+	bool is_bad; /* something was invalid */
 	/* events */
 	struct past past;
 	uint64_t *shapes;
@@ -102,7 +102,7 @@ static enum gp_status find_sections(struct reader *r)
 	return GP_OK;
 }
 
-/* The next one of the kind, from there on; NULL: there is none. */
+/* The next section of that kind and device, from section on; NULL: none. */
 static struct section *next_section(struct reader *r, struct section *from,
 				    enum gp_binary_kind kind, size_t device)
 {
@@ -117,8 +117,8 @@ static struct section *next_section(struct reader *r, struct section *from,
 	return NULL;
 }
 
-/* Its number of items, none of which is shorter than a byte; 0: there are none,
- * or less than it says. */
+/* The number of items in a section, each of which takes at least one byte; 0 if
+ * there are none, or fewer bytes than items. */
 static size_t open_section(struct reader *r, enum gp_binary_kind kind,
 			   size_t device, struct unpacked *in)
 {
@@ -135,7 +135,7 @@ static size_t open_section(struct reader *r, enum gp_binary_kind kind,
 	return 0;
 }
 
-/* All of it must have been used. */
+/* All of the section must have been read. */
 static void close_section(struct reader *r, const struct unpacked *in)
 {
 	r->is_bad |= in->is_bad || in->at != in->end;
@@ -143,7 +143,7 @@ static void close_section(struct reader *r, const struct unpacked *in)
 
 /* ---- what it holds ---- */
 
-/* The text from there to the end, or NULL. */
+/* The text up to the end of the section, or NULL. */
 static const char *text_of(struct reader *r, const struct unpacked *in)
 {
 	size_t length = (size_t)(in->end - in->at);
@@ -193,7 +193,7 @@ static void read_texts(struct reader *r)
 	size_t length = (size_t)(in.end - in.at);
 	const char **texts =
 		gp_arena_alloc(&r->store->arena, count, sizeof(*texts));
-	/* All of them are one copy, so that they are read but once. */
+	/* One copy of all texts, so that they are read only once. */
 	char *bytes = gp_arena_alloc(&r->store->arena, length, 1);
 	size_t i;
 
@@ -244,7 +244,8 @@ static void read_owners(struct reader *r)
 
 	for (size_t i = 0; i < count; i++) {
 		owners[i].category = (uint32_t)get_most(&in, UINT32_MAX);
-		if (owners[i].category >= GP_CATEGORIES) /* a newer writer's */
+		/* from a newer writer */
+		if (owners[i].category >= GP_CATEGORIES)
 			owners[i].category = GP_CATEGORY_UNKNOWN;
 		owners[i].module = get_or_none(&in);
 		owners[i].type = get_or_none(&in);
@@ -506,7 +507,8 @@ static void open_columns(struct reader *r, struct unpacked *in)
 	close_section(r, in);
 }
 
-/* What is bad in a part is safe, and noticed behind it. */
+/* Invalid values are harmless while a part is read, and are reported after
+ * it. */
 static void read_part(struct reader *r, struct section *part,
 		      struct gp_event *to)
 {
@@ -519,8 +521,8 @@ static void read_part(struct reader *r, struct section *part,
 		close_section(r, &r->columns[i]);
 }
 
-/* Whether its parts, none of which is shorter than its events, have as many
- * events as the device. */
+/* Whether the parts have as many events as the device; each event takes at
+ * least one byte. */
 static bool parts_fit(struct reader *r, size_t device, uint64_t count)
 {
 	struct section *part = r->sections;
@@ -540,7 +542,7 @@ static void read_events(struct reader *r, size_t device,
 	struct section *part = r->sections;
 	struct gp_event *events;
 
-	/* Before anything is made room for: each id is born once. */
+	/* Before memory is allocated: each id is born exactly once. */
 	if (!parts_fit(r, device, to->event_count) ||
 	    to->block_ids > to->event_count + to->start.block_count)
 		r->is_bad = true;

@@ -13,10 +13,10 @@ struct writer {
 	const struct gp_trace *trace;
 	FILE *out;
 	uint32_t crc;
-	struct packed section; /* being made */
+	struct packed section; /* the section in progress */
 	/* events */
 	struct past past;
-	struct gp_map shapes; /* their numbers */
+	struct gp_map shapes; /* the number of each shape */
 	struct packed columns[COLUMNS];
 };
 
@@ -166,7 +166,7 @@ static void write_shape(struct writer *w, const struct gp_event *event,
 	put(to, event->pool);
 }
 
-/* The id's part of what is told. */
+/* Writes the id; returns the flags for the shape. */
 static unsigned write_id(struct writer *w, const struct gp_event *event)
 {
 	if (event->id == GP_NO_ID)
@@ -189,7 +189,7 @@ static unsigned write_addr(struct writer *w, uint64_t addr)
 		put_change(&w->columns[ADDRS], 0, change);
 	} else {
 		told |= IN_PAGES;
-		/* A shift that keeps the sign. */
+		/* An arithmetic shift, which keeps the sign. */
 		change = change / PAGE |
 			 (change >> 63 ? ~(UINT64_MAX / PAGE) : 0);
 		put_change(&w->columns[ADDRS], 0, change);
@@ -225,7 +225,7 @@ static void write_event(struct writer *w, const struct gp_event *event)
 	pass(&w->past, event);
 }
 
-/* The columns' lengths, and the columns. */
+/* Writes the lengths of the columns, then the columns. */
 static void emit_part(struct writer *w, size_t device, size_t count)
 {
 	for (unsigned i = 0; i < COLUMNS; i++)

@@ -15,9 +15,9 @@
 #include "trace/build_internal.h"
 #include "trace/store.h"
 
-/* ---- its tables: texts, sites, streams, pools, and provenance ---- */
+/* ---- the tables: texts, sites, streams, pools, and provenance ---- */
 
-/* GP_NO_STREAM and GP_ALL_STREAMS are not streams; every index of a pool is. */
+/* GP_NO_STREAM and GP_ALL_STREAMS are not streams; any pool index is a pool. */
 #define STREAMS (GP_NO_STREAM - 1)
 #define POOLS	UINT16_MAX
 
@@ -236,7 +236,7 @@ struct gp_build *gp_build_create(enum gp_build_kind kind)
 	uint16_t stream, pool;
 
 	build->kind = kind;
-	/* Until a device of the history turns out to start with segments. */
+	/* Unless a device of the history turns out to start with segments. */
 	build->is_complete = kind == GP_BUILD_HISTORY;
 	build->release_first = GP_RELEASE_FIRST;
 	build->release_last = GP_RELEASE_LAST;
@@ -245,7 +245,7 @@ struct gp_build *gp_build_create(enum gp_build_kind kind)
 	return build;
 }
 
-/* Frees what the state holds. */
+/* Frees the arrays of a state. */
 static void release_state(struct gp_build_state *state)
 {
 	free(state->segments);
@@ -383,7 +383,8 @@ static void grow_events(struct gp_build_device *d, size_t n, bool has_names)
 				       sizeof(*d->names));
 }
 
-/* Whether it is the second half of the free before it; one event is both. */
+/* Whether the event completes the free before it; a single event stands for
+ * both. */
 static bool ends_free(const struct gp_build_device *d,
 		      const struct gp_event *event)
 {
@@ -548,9 +549,9 @@ void gp_build_name_event(const struct gp_build *build,
 		gp_diag_record(diag, "event %zu", event);
 }
 
-/* ---- the trace made of it: arrays are handed over, not copied ---- */
+/* ---- the finished trace: arrays are handed over, not copied ---- */
 
-/* Shrinks a malloc'ed array and gives it to the trace. */
+/* Shrinks an array from malloc and hands it over to the trace. */
 static const void *hand_over(struct gp_trace_store *store, void *items,
 			     size_t count, size_t size)
 {
@@ -604,7 +605,7 @@ static void hand_over_device(struct gp_trace_store *store,
 	hand_over_state(store, &to->end, &from->end);
 }
 
-/* Cut to fit, which must not leave half a character. */
+/* Truncates the result to fit, at the end of a character. */
 static void join(char *to, size_t room, const char *first, const char *last)
 {
 	size_t length;
@@ -619,8 +620,8 @@ static void join(char *to, size_t room, const char *first, const char *last)
 		to[--length] = '\0';
 }
 
-/* A key that is there proves more than one that is not: a tool may have
- * dropped it. */
+/* The presence of a key proves more than its absence, since a tool may have
+ * removed a key. */
 static void set_release(struct gp_release_range *range,
 			const struct gp_build *build)
 {

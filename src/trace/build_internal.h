@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a build holds, for the files that build: build.c fills it, finish.c
- * and history.c turn it into a trace.
+ * The contents of a build, for the files that build a trace: build.c fills it,
+ * finish.c and history.c turn it into a trace.
  */
 #ifndef TRACE_BUILD_INTERNAL_H
 #define TRACE_BUILD_INTERNAL_H
@@ -10,17 +10,18 @@
 #include "base/map.h"
 #include "trace/build.h"
 
-/* Segments and blocks as a file lists them; once settled in address
- * order and checked. */
+/* Segments and blocks in the file's order; after settling, checked and in order
+ * of address. */
 struct gp_build_state {
 	struct gp_segment *segments;
 	struct gp_block *blocks;
-	uint64_t *names; /* REQUESTS: block i's name, where its id says so */
+	uint64_t *names; /* REQUESTS: the name of block i, if it has an id */
 	size_t segment_count, segment_room;
 	size_t block_count, block_room, name_room;
 };
 
-/* Who the newest block of a name belongs to, behind so many events. */
+/* The owners of blocks, as claimed after that many events for the latest block
+ * of a name. */
 struct gp_build_claims {
 	struct gp_build_claim {
 		uint64_t name;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether a trace keeps its promises. */
+/* Whether a trace is as gpupool/trace.h promises. */
 #include "trace/check.h"
 
 #include <math.h>
@@ -14,11 +14,12 @@ enum life { UNBORN, LIVE, FREED };
 struct checker {
 	const struct gp_trace *trace;
 	const struct gp_device_trace *device;
-	uint8_t *lives; /* enum life of each id */
-	bool *has_size; /* of each id: its free says how large it is */
+	uint8_t *lives; /* enum life, by id */
+	/* by id: whether it has a size, which frees then repeat */
+	bool *has_size;
 	uint32_t born;
 	struct gp_diag *diag;
-	struct gp_map live; /* names, where they are not the ids */
+	struct gp_map live; /* names of live blocks, if they are not the ids */
 };
 
 static enum gp_status damaged(struct gp_diag *diag, const char *what)
@@ -124,7 +125,7 @@ static bool has_site(const struct checker *c, uint32_t site)
 
 /* ---- states ---- */
 
-/* A bool that holds neither 0 nor 1 must not even be looked at as a bool. */
+/* A bool with a value other than 0 and 1 must not be read as a bool. */
 static bool is_bool(const bool *value)
 {
 	unsigned char byte;
@@ -155,7 +156,7 @@ static bool block_is_sound(const struct checker *c,
 	return block->state != GP_INACTIVE && block->id < c->device->block_ids;
 }
 
-/* Blocks belong to the segments, one range after the other. */
+/* The blocks of the segments are consecutive ranges. */
 static enum gp_status check_state(const struct checker *c,
 				  const struct gp_state *state)
 {
@@ -178,9 +179,10 @@ static enum gp_status check_state(const struct checker *c,
 	return gp_state_check(state, c->diag);
 }
 
-/* ---- lives ---- */
+/* ---- lifetimes ---- */
 
-/* Of two that live at a time a file could not say which one is freed. */
+/* If two live blocks had the same name, a file could not say which of them is
+ * freed. */
 static bool name_is_free(struct checker *c, uint32_t id)
 {
 	uint64_t name;
@@ -213,8 +215,8 @@ static void free_name(struct checker *c, uint32_t id)
 		gp_map_take(&c->live, c->device->names[id]);
 }
 
-/* Names of the start are each another's; those of blocks whose free is pending
- * may come again behind it. */
+/* Names within the start state are distinct; those of pending blocks may be
+ * reused after it. */
 static bool start_is_born(struct checker *c)
 {
 	const struct gp_state *start = &c->device->start;
@@ -235,7 +237,7 @@ static bool start_is_born(struct checker *c)
 	return true;
 }
 
-/* Of an id that was born. */
+/* For an id that was born. */
 static bool has_size(const struct checker *c, const struct gp_event *event)
 {
 	return event->size || !c->has_size[event->id];
@@ -279,7 +281,7 @@ static bool stream_is_sound(const struct checker *c,
 	return false;
 }
 
-/* Each flag where it means something. */
+/* Flags are only set on the kinds of events that define them. */
 static bool flags_are_sound(const struct checker *c,
 			    const struct gp_event *event)
 {
@@ -339,7 +341,7 @@ static enum gp_status check_device(struct checker *c)
 	enum gp_status status;
 
 	gp_diag_record(c->diag, "device %u", d->device);
-	/* Before anything is made room for: each id is born once. */
+	/* Before memory is allocated: each id is born exactly once. */
 	if (d->block_ids > d->event_count + d->start.block_count)
 		return damaged(c->diag, "ids that no block has");
 	c->lives = gp_mem_alloc(d->block_ids, sizeof(*c->lives));

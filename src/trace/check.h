@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether a trace is what gpupool/trace.h says: for traces that were mapped,
- * not built.
+ * Checks that a trace is as gpupool/trace.h promises, for traces that were read
+ * from the binary form instead of being built.
  */
 #ifndef TRACE_CHECK_H
 #define TRACE_CHECK_H
@@ -9,13 +9,14 @@
 #include "gpupool/status.h"
 #include "gpupool/trace.h"
 
-/* Every index in range, every id born once and used while it lives.  Trusts
- * that arrays are as long as their counts say, and texts. */
+/* Checks that every index is in range, and that every id is born once and used
+ * while it is live. Trusts the texts, and that arrays are as long as their
+ * counts. */
 enum gp_status gp_trace_check(const struct gp_trace *trace,
 			      struct gp_diag *diag);
 
-/* Segments in address order, without overlaps, covered by their blocks.
- * Trusts first_block and blocks. */
+/* Checks that segments are in order of address, do not overlap, and are covered
+ * by their blocks. Trusts first_block and blocks. */
 enum gp_status gp_state_check(const struct gp_state *state,
 			      struct gp_diag *diag);
 

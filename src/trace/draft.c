@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Traces that may be written. */
+/* Traces that can be modified. */
 #include "trace/draft.h"
 
 #include <ctype.h>
@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "trace/store.h"
 
-/* ---- making a draft ---- */
+/* ---- copying a trace ---- */
 
 static void *copy(const void *items, size_t n, size_t size)
 {
@@ -93,7 +93,7 @@ void gp_draft_release(struct gp_draft *draft)
 	*draft = (struct gp_draft){ 0 };
 }
 
-/* ---- changing it ---- */
+/* ---- changing the draft ---- */
 
 void gp_draft_leave_out(struct gp_event *event)
 {
@@ -136,7 +136,7 @@ void gp_draft_add(struct gp_draft_device *device, uint64_t before,
 		(struct gp_addition){ before, *event };
 }
 
-/* How many additions stand before each event. */
+/* The number of additions before each event. */
 static size_t *count_additions(const struct gp_draft_device *device)
 {
 	size_t *before = gp_mem_alloc(device->event_count + 2, sizeof(*before));
@@ -157,12 +157,12 @@ void gp_draft_settle(struct gp_draft_device *device)
 	if (!device->addition_count)
 		return;
 	before = count_additions(device);
-	/* In place, from the last on: two lists would be most of the memory
-	 * that a what-if takes. */
+	/* In place, starting from the last one: a second list would be most of
+	 * the memory that a what-if needs. */
 	events = gp_mem_resize(device->events, count, sizeof(*events));
 	for (size_t i = n; i-- > 0;)
 		events[i + before[i + 1]] = events[i];
-	/* before[i]: where the next addition before event i goes. */
+	/* before[i] becomes the place of the next addition before event i. */
 	for (size_t i = 0; i < device->addition_count; i++) {
 		const struct gp_addition *a = &device->additions[i];
 
@@ -174,9 +174,9 @@ void gp_draft_settle(struct gp_draft_device *device)
 	device->addition_count = 0;
 }
 
-/* ---- making a trace of it ---- */
+/* ---- making a trace of the draft ---- */
 
-/* Free blocks that lie side by side are one. */
+/* Merges adjacent free blocks. */
 static void join_free(struct gp_draft_device *device)
 {
 	size_t count = 0;
@@ -204,16 +204,16 @@ static void join_free(struct gp_draft_device *device)
 	device->block_count = count;
 }
 
-/* Ids are dense again, in order of appearance. */
+/* Makes ids dense again, in order of appearance. */
 struct numbering {
 	uint32_t *numbers; /* by old id */
-	uint64_t *names;   /* by new one */
+	uint64_t *names;   /* by new id */
 	uint32_t count;
 	struct gp_map given; /* name -> new id */
 };
 
-/* A file may give a name again when its block is freed; now that block may live
- * on, so the later one gets a name of its own. */
+/* A file may reuse a name once its block is freed. In a draft that block may
+ * live longer, so the later one gets a name of its own. */
 static uint64_t own_name(struct numbering *n, struct gp_draft_device *device,
 			 uint32_t id)
 {
@@ -314,7 +314,7 @@ struct gp_trace *gp_draft_finish(struct gp_draft *draft)
  * ---- without names ----
  *
  * Source lines, marks and modules become "site 17", "step-B 12" and "module 3".
- * What a replay does and what explain finds stay the same.
+ * Replays, and the results of explain, remain the same.
  */
 
 enum role { KEPT, MODULE, SITE, MARK };
@@ -327,8 +327,8 @@ struct namer {
 	uint32_t sites, modules;
 };
 
-/* A text that is both a source line and a mark is a mark, and a module's may be
- * either. */
+/* A text that is both a source line and a mark counts as a mark; a module's may
+ * also be either. */
 static void find_roles(struct namer *n)
 {
 	const struct gp_trace *trace = n->trace;
@@ -352,8 +352,8 @@ static void find_roles(struct namer *n)
 	}
 }
 
-/* 0, 1, ... 26: "A", "B", ... "AA": steps are told apart by what is no digit.
- */
+/* Converts 0, 1, ... 26 to "A", "B", ... "AA": names of steps are distinguished
+ * by letters. */
 static const char *letters(uint32_t number, char text[8])
 {
 	char *at = text + 7;
@@ -364,8 +364,8 @@ static const char *letters(uint32_t number, char text[8])
 	return at;
 }
 
-/* "ProfilerStep#12" is "ProfilerStep#", and its digits "12": what differs in
- * digits only is one name. */
+/* Splits "ProfilerStep#12" into "ProfilerStep#" and "12": texts that differ
+ * only in digits share a name. */
 static size_t part(const char *text, bool digits, char to[64])
 {
 	size_t n = 0;
@@ -408,7 +408,7 @@ static const char *name_text(struct namer *n, size_t i)
 	}
 }
 
-/* How many values were read, and not where: what stands before ": ". */
+/* How many values were read, without the places: the text before ": ". */
 static const char *without_places(struct gp_arena *arena, const char *values)
 {
 	const char *end = values ? strstr(values, ": ") : NULL;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The end of a build: streams and pools sorted, states checked, blocks numbered
- * here or in history.c, the trace made by gp_build_assemble.
+ * The end of a build: sorts streams and pools, checks the states, and numbers
+ * the blocks (in history.c for a recorded history); gp_build_assemble then
+ * makes the trace.
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -24,8 +25,8 @@ static enum gp_status bad_state(const struct gp_segment *segment,
 	return gp_diag_set(diag, GP_INPUT, "%s", what);
 }
 
-/* A device has 57 bits of addresses at most; what is more would not fit the
- * counters either. */
+/* Devices have at most 57 bits of addresses; larger sums would also overflow
+ * counters. */
 #define MOST_BYTES (UINT64_C(1) << 56)
 
 static enum gp_status check_blocks(const struct gp_segment *segment,
@@ -117,7 +118,7 @@ static int by_addr(const void *a, const void *b)
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
-/* Blocks, and their names, in the order of the sorted segments. */
+/* Puts blocks and their names in the order of the sorted segments. */
 static void follow_segments(struct gp_build_state *s)
 {
 	struct gp_block *blocks = gp_mem_alloc(s->block_count, sizeof(*blocks));
@@ -154,7 +155,7 @@ static bool is_sorted(const struct gp_build_state *s)
 	return true;
 }
 
-/* A block whose address the file does not tell is behind the one before. */
+/* A block without an address follows the previous block directly. */
 static void place_blocks(const struct gp_segment *segment,
 			 struct gp_block *blocks)
 {
@@ -168,8 +169,8 @@ static void place_blocks(const struct gp_segment *segment,
 	}
 }
 
-/* Sorts by address, places blocks with addr 0, and checks that blocks cover
- * their segment and segments do not overlap. */
+/* Sorts segments by address, places blocks with addr 0, and checks that blocks
+ * cover their segments and that segments do not overlap. */
 static enum gp_status settle_state(struct gp_build_state *s,
 				   struct gp_diag *diag)
 {
@@ -231,20 +232,20 @@ bool gp_trace_has_start(const struct gp_trace *trace)
 /*
  * ---- requests ----
  *
- * The file's ids of blocks become dense ones, in order of first
- * appearance, the start state's first.
+ * The file's ids of blocks become dense ids, in order of first appearance,
+ * beginning with the start state.
  */
 
 enum { FREED, LIVE };
 
 /*
- * While the file's ids count up one by one (a converted trace's do), a name
- * tells its number and the map stays empty.
+ * As long as the file's ids are consecutive numbers, as in a converted trace,
+ * an id follows from the name and the map stays empty.
  */
 struct numbering {
 	bool is_counting;
 	uint64_t first;		 /* the first name, then */
-	struct gp_map number_of; /* name -> the newest block of that name */
+	struct gp_map number_of; /* name -> the latest block of that name */
 	uint64_t *names;	 /* number -> name */
 	uint8_t *states;	 /* number -> FREED or LIVE */
 	size_t names_room, states_room;
@@ -288,8 +289,8 @@ static uint32_t add(struct numbering *n, uint64_t name)
 	return id;
 }
 
-/* What waits to be free and is never spoken of again needs no name in a file.
- * It gets one that no file counts up to. */
+/* A block that is pending free and not mentioned again needs no name in a file.
+ * It gets a name that no file reaches by counting. */
 static uint64_t spare_name(size_t block)
 {
 	return (uint64_t)INT64_MAX - block;
@@ -323,7 +324,7 @@ static enum gp_status number_start(struct gp_build_device *d,
 	return GP_OK;
 }
 
-/* Where the block of that name was freed last, for the hint. */
+/* Finds the last free of the block of that name, for the hint. */
 static void hint_free(const struct gp_build_device *d, size_t at, uint64_t name,
 		      struct gp_diag *diag)
 {
@@ -338,7 +339,7 @@ static void hint_free(const struct gp_build_device *d, size_t at, uint64_t name,
 			   "trace begins stands in its \"start\"");
 }
 
-/* The name of event i is about no block that would make sense there. */
+/* The block that event i names is not in a state that the event permits. */
 static enum gp_status bad(const struct gp_build *build,
 			  const struct gp_build_device *d, size_t i,
 			  const char *not_so, struct gp_diag *diag)
@@ -416,7 +417,7 @@ static enum gp_status number_end(struct gp_build_device *d,
 	return GP_OK;
 }
 
-/* Claims that stand before so many events have been numbered. */
+/* Settles the claims that were made before that many events. */
 static enum gp_status settle_claims(const struct gp_build *build,
 				    struct gp_build_device *d,
 				    struct gp_build_claims *claims,
@@ -458,7 +459,7 @@ static void make_owners(struct gp_build_device *d)
 	memset(d->owners, 0xff, most * sizeof(*d->owners));
 }
 
-/* Names to dense ids, for GP_BUILD_REQUESTS. */
+/* Converts names to dense ids, for GP_BUILD_REQUESTS. */
 static enum gp_status finish_requests(struct gp_build *build,
 				      struct gp_build_device *d,
 				      struct gp_diag *diag)
@@ -513,7 +514,7 @@ static int by_value(const void *a, const void *b)
 	return 0;
 }
 
-/* Sorts; ranks[old index] is the new one. */
+/* Sorts the values; ranks[old index] is the new index. */
 static uint16_t *rank(struct ranked *values, size_t count)
 {
 	uint16_t *ranks = gp_mem_alloc(count, sizeof(*ranks));
@@ -541,7 +542,7 @@ static uint16_t *sort_streams(struct gp_build *build)
 	return ranks;
 }
 
-/* {0, 0} and stream 0 are the least, so they stay the first. */
+/* {0, 0} and stream 0 are the smallest, so they stay first. */
 static uint16_t *sort_pools(struct gp_build *build)
 {
 	size_t i, count = build->pool_count;
@@ -562,7 +563,8 @@ static uint16_t *sort_pools(struct gp_build *build)
 
 /* ---- events ---- */
 
-/* Members a kind does not use are zero, so that equal events are equal. */
+/* Clears the members that a kind does not use, so that equal events compare
+ * equal. */
 static void tidy(struct gp_event *event, const uint16_t *streams,
 		 const uint16_t *pools)
 {
@@ -583,8 +585,8 @@ static void tidy(struct gp_event *event, const uint16_t *streams,
 	event->pool = pools[event->pool];
 }
 
-/* A free's are its alloc's; the history still needs the recorded ones.  Whether
- * each free says what it gives back. */
+/* A free has the stream and pool of its alloc; only the history needs the
+ * recorded ones. Returns whether each free has its size. */
 static bool tidy_places(struct gp_build_device *d)
 {
 	bool all_say = true;
@@ -627,8 +629,8 @@ static enum gp_status prepare_events(struct gp_build *build,
 }
 
 /*
- * Where frees and their completions do not say what they give back, it is what
- * the block was allocated with.
+ * Frees and completions without an address or size get those of the block's
+ * allocation.
  */
 static void fill_frees(struct gp_build_device *d)
 {
@@ -695,7 +697,7 @@ static enum gp_status finish_device(struct gp_build *build,
 				 : gp_history_finish_device(build, d, diag);
 	if (status)
 		return status;
-	/* A history's do, but in a damaged file. */
+	/* Always true for a history, unless the file is damaged. */
 	if (!tidy_places(d) || build->kind == GP_BUILD_REQUESTS)
 		fill_frees(d);
 	return GP_OK;
@@ -719,7 +721,8 @@ static int by_device_and_time(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* Both are sorted; marks of a device that is not there are left out. */
+/* Assigns the marks to their devices. Both are sorted; marks of devices that
+ * are not in the trace are left out. */
 static void share_marks(struct gp_build *build)
 {
 	const struct gp_build_mark *mark = build->marks;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A PyTorch snapshot's history, made into requests.
+ * Infers the requests behind a PyTorch snapshot's history.
  *
- * A snapshot knows blocks by address and lists what the allocator did.  Here
- * blocks get ids, blocks from before the first entry are found, and a free
- * whose completion came later says so: the block was used on another stream
- * (record_stream, which a snapshot does not list), until its completion
+ * A snapshot identifies blocks by address and lists what the allocator did.
+ * Here blocks get ids and blocks from before the first entry are found. A free
+ * whose completion was recorded later means that the block was used on another
+ * stream (record_stream, which a snapshot does not list) until the completion
  * (synchronize).
  */
 #include "trace/history.h"
@@ -15,8 +15,9 @@
 
 #include "base/mem.h"
 
-/* Writing has caught up with reading: they part. */
-static void part(struct history *h)
+/* The write position has reached the read position: events get an array of
+ * their own. */
+static void separate(struct history *h)
 {
 	h->out_room = 0;
 	h->out = gp_mem_grow(NULL, &h->out_room, h->raw_count + h->out_count,
@@ -27,11 +28,11 @@ static void part(struct history *h)
 /* Appends an event. */
 static void push(struct history *h, const struct gp_event *event)
 {
-	const struct gp_event copy = *event; /* it may be an entry */
+	const struct gp_event copy = *event; /* it may point into out */
 
 	if (h->out == h->raw) {
 		if (h->out_count == h->raw_at)
-			part(h);
+			separate(h);
 	} else {
 		h->out = gp_mem_grow(h->out, &h->out_room, h->out_count + 1,
 				     sizeof(*h->out));
@@ -42,21 +43,21 @@ static void push(struct history *h, const struct gp_event *event)
 /*
  * ---- runs ----
  *
- * What the outcomes between two requests tell about the program.
+ * What the outcomes between two requests show about the program:
  *
- * - Segments given back and none asked for afterwards: empty_cache, or the end
- *   of a MemPool when they are all of one private pool.
- * - Segments given back, then one asked for: the allocator made room for a
- *   request (its own affair: a what-if decides again).  Unless there was room:
- *   when more was reserved at some other time than this request would have
- *   needed, the device did not refuse it, so it was empty_cache as well.  So it
- *   was when a segment given back could have served it: the allocator looks
+ * - Segments are released and none is obtained afterwards: empty_cache, or the
+ *   end of a MemPool if all are of one private pool.
+ * - Segments are released, then one is obtained: the allocator made room for a
+ *   request, which a what-if decides anew. There are two exceptions, which also
+ *   mean empty_cache. If more was reserved at some other time than this request
+ *   needed, the device would not have refused it. If a released segment could
+ *   have served the request, the allocator would have used it, because it looks
  *   there before it asks the device (get_free_block in malloc, all releases).
- * - A completion that a release did not force: the other stream is done.
- * - oom: a request whose size is known only rounded, and that was not served.
+ * - A completion that no release forced: the work on the other stream is done.
+ * - oom: a request that was not served; only its rounded size is known.
  */
 
-#define TRIES 16 /* of segments, that a hostile file is read in time */
+#define TRIES 16 /* segments tried: bounds the time for a hostile file */
 
 static void push_inferred(struct history *h, const struct gp_event *at,
 			  enum gp_event_kind kind, uint32_t id, uint16_t pool)
@@ -73,10 +74,11 @@ static void push_inferred(struct history *h, const struct gp_event *at,
 	push(h, &event);
 }
 
-/* A part of a run: entries up to and with one release, and what follows. */
+/* A part of a run: entries up to and including one release, and what
+ * follows. */
 struct part {
 	size_t first_release, last_release; /* to: there is none */
-	size_t growth; /* first growth or oom behind it; to: none */
+	size_t growth; /* first growth or oom after it; to: none */
 	bool had_growth_before;
 };
 
@@ -105,7 +107,7 @@ static struct part look(const struct history *h, size_t from, size_t to)
 	return part;
 }
 
-/* Whether the request behind a release could have been served without. */
+/* Whether the request after a release could have been served without it. */
 static bool had_room(const struct history *h, const struct gp_event *growth)
 {
 	return growth->kind != GP_OOM && h->settings.gc_threshold <= 0 &&
@@ -114,8 +116,8 @@ static bool had_room(const struct history *h, const struct gp_event *growth)
 	       h->reserved + growth->size <= h->most_reserved;
 }
 
-/* Whether it was of the pool that has the request's blocks, and large enough.
- */
+/* Whether the released segment is in the pool that serves the request, and is
+ * large enough. */
 static bool could_serve(const struct history *h, const struct gp_event *release,
 			const struct gp_event *request)
 {
@@ -127,8 +129,8 @@ static bool could_serve(const struct history *h, const struct gp_event *release,
 	       (size <= GP_SMALL_SIZE) == gp_history_is_small(h, release);
 }
 
-/* Whether it was free before the release began: a completion may have been
- * waited for to make room. */
+/* Whether the segment was free before the release began: the allocator may have
+ * waited for a completion to make room. */
 static bool was_free(const struct history *h, const struct part *part,
 		     const struct gp_event *release)
 {
@@ -140,7 +142,8 @@ static bool was_free(const struct history *h, const struct part *part,
 	return true;
 }
 
-/* The request that a growth or an oom is of; NULL: the file ends before it. */
+/* The request that a growth or an oom belongs to; NULL: the file ends before
+ * it. */
 static const struct gp_event *request_of(const struct history *h,
 					 const struct part *part, size_t to)
 {
@@ -150,8 +153,8 @@ static const struct gp_event *request_of(const struct history *h,
 								: NULL;
 }
 
-/* Whether the request behind the releases would have found its block in one of
- * them. */
+/* Whether one of the released segments could have served the request after the
+ * releases. */
 static bool was_cached(const struct history *h, const struct part *part,
 		       size_t to)
 {
@@ -181,7 +184,7 @@ static bool is_programs(const struct history *h, const struct part *part,
 	       was_cached(h, part, to);
 }
 
-/* The one private pool all of a run's releases are of; else 0. */
+/* The private pool of all releases of a run, if it is the same; else 0. */
 static uint16_t only_pool(const struct history *h, const struct part *part)
 {
 	uint16_t pool = h->raw[part->first_release].pool;
@@ -193,8 +196,8 @@ static uint16_t only_pool(const struct history *h, const struct part *part)
 	return pool;
 }
 
-/* Private pools' segments only go when the pool is given up, which was before,
- * or to make room for a request to the same pool. */
+/* Segments of private pools are only released after the pool was destroyed, or
+ * to make room for a request to the same pool. */
 static void push_pool_releases(struct history *h, const struct part *part,
 			       size_t to)
 {
@@ -220,7 +223,7 @@ static void walk_completed(struct history *h, const struct gp_event *entry,
 
 	event.id = gp_map_take(&h->waiting, entry->addr);
 	if (event.id == GP_MAP_NONE) {
-		/* Its free_requested was left out of the recording. */
+		/* Its free_requested is not in the recording. */
 		event.id = gp_map_take(&h->live, entry->addr);
 		if (event.id == GP_MAP_NONE) {
 			h->device->guesses.lost_entries++;
@@ -236,7 +239,7 @@ static void walk_completed(struct history *h, const struct gp_event *entry,
 	push(h, &event);
 }
 
-/* The refused request, given back at once if a what-if can serve it. */
+/* The refused request, freed at once if a what-if can serve it. */
 static void walk_oom(struct history *h, const struct gp_event *entry)
 {
 	struct gp_event event = {
@@ -279,7 +282,8 @@ static void walk_entry(struct history *h, bool is_forced)
 		push(h, entry);
 }
 
-/* Up to and with the first oom, which ends a request. */
+/* The end of the entries up to and including the first oom, which ends a
+ * request. */
 static size_t end_of_request(const struct history *h, size_t from, size_t to)
 {
 	while (from < to && h->raw[from].kind != GP_OOM)
@@ -306,7 +310,7 @@ static void walk_part(struct history *h, size_t to)
 }
 
 /* The entries from raw_at up to `to` are outcomes between two requests: reads
- * them and appends what they tell about the program. */
+ * them and appends the requests inferred from them. */
 static void conclude(struct history *h, size_t to)
 {
 	while (h->raw_at < to)
@@ -315,7 +319,7 @@ static void conclude(struct history *h, size_t to)
 
 /* ---- the history ---- */
 
-/* A block that nobody allocated in this trace was there before. */
+/* A block that no request of this trace allocated was live at the start. */
 static uint32_t add_start_block(struct history *h, const struct gp_event *entry,
 				enum gp_block_state state)
 {
@@ -338,7 +342,7 @@ static void walk_alloc(struct history *h)
 	struct gp_event event = h->raw[h->raw_at++];
 
 	event.id = h->ids++;
-	/* Live already: its free was not recorded. */
+	/* It is live already: its free is not in the recording. */
 	if (gp_map_take(&h->live, event.addr) != GP_MAP_NONE)
 		h->device->guesses.lost_entries++;
 	gp_map_put(&h->live, event.addr, event.id);
@@ -346,7 +350,7 @@ static void walk_alloc(struct history *h)
 	push(h, &event);
 }
 
-/* What a snapshot does not list: some stream still uses the block. */
+/* A use on an unknown stream, which a snapshot does not list. */
 static void push_use(struct history *h, const struct gp_event *entry,
 		     uint32_t id)
 {
@@ -386,9 +390,9 @@ static bool is_request(const struct gp_event *entry)
 }
 
 /*
- * A completion of nothing we know: the block was freed before the first entry
- * and waited.  As the first entry itself it is the second half of a free whose
- * first half the ring buffer just dropped.
+ * A completion of an unknown block: the block was pending free at the first
+ * entry. If the completion is itself the first entry, the ring buffer just
+ * dropped the first half of the free.
  */
 static void meet_completed(struct history *h, size_t at)
 {
@@ -422,7 +426,8 @@ static void walk(struct history *h)
 	}
 }
 
-/* Ids of the end state's blocks; those without were there all along. */
+/* Assigns ids to the end state's blocks; those without one were live all
+ * along. */
 static void name_end_blocks(struct history *h)
 {
 	struct gp_build_state *end = &h->device->end;
@@ -443,7 +448,7 @@ static void name_end_blocks(struct history *h)
 			&(struct gp_event){ .addr = b->addr,
 					    .size = b->requested },
 			b->state);
-		h->device->guesses.start_blocks--; /* this one is known */
+		h->device->guesses.start_blocks--; /* this one is not a guess */
 		h->start[h->start_count - 1].freed_at = SIZE_MAX;
 		h->start[h->start_count - 1].size = b->size;
 		h->start[h->start_count - 1].site = b->site;
@@ -462,8 +467,8 @@ static void rename_blocks(struct gp_build_state *state, const uint32_t *names)
 			state->blocks[i].id = names[state->blocks[i].id];
 }
 
-/* Events about blocks that found no place in the start state go: whatever was
- * there, it was not this.  The other ids close up. */
+/* Drops events about blocks that have no place in the start state: these blocks
+ * were not what was there. The other ids are renumbered. */
 static void drop_lost(struct history *h)
 {
 	uint32_t *names = gp_mem_alloc(h->ids, sizeof(*names)), ids = 0;
@@ -503,8 +508,8 @@ static struct gp_event make_mark(const struct gp_build_mark *mark)
 	};
 }
 
-/* Merges the annotations in by time, before what happened later; from the end,
- * so that the events make room as they go. */
+/* Inserts annotations by time, each before what happened later; starts from the
+ * end, so that events move only once. */
 static void place_marks(struct history *h)
 {
 	const struct gp_build_device *d = h->device;
@@ -524,8 +529,8 @@ static void place_marks(struct history *h)
 	}
 }
 
-/* Before entries had a pool_id: the pool of the segment they lie in, where that
- * segment is still there at the end. */
+/* For entries from before pool_id was recorded: assumes the pool of the segment
+ * that contains the address, if that segment still exists at the end. */
 static void find_pools(struct history *h)
 {
 	const struct gp_build_state *end = &h->device->end;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The ranks of a job, by what they asked for. */
+/* The ranks of a job, grouped by their requests. */
 #include "trace/ranks.h"
 
 #include <stdlib.h>
@@ -11,11 +11,12 @@
 /*
  * ---- whether a replay of two traces does the same ----
  *
- * What it reads of a trace, as words that are hashed, and compared.
+ * Everything that a replay reads of a trace is converted to words, which are
+ * hashed and compared.
  */
 
-/* Where processes have their memory; the simulated device's lies below, so that
- * only distances between such addresses count. */
+/* Processes have their memory above this address and the simulated device below
+ * it, so that only the distances between such addresses matter. */
 #define HIGH_ADDRESS (UINT64_C(1) << 46)
 
 #define EVENT_WORDS 8
@@ -23,7 +24,8 @@
 struct view {
 	const struct gp_trace *trace;
 	const struct gp_device_trace *device;
-	/* Addresses that count, less base. */
+	/* The range of addresses that matter, and what is subtracted from
+	 * them. */
 	uint64_t first, end, base;
 };
 
@@ -42,7 +44,8 @@ static uint64_t stream_word(const struct view *v, uint16_t stream)
 {
 	if (stream >= GP_NO_STREAM)
 		return stream;
-	/* A handle has no meaning but of the default stream. */
+	/* Apart from the default stream's, the value of a handle has no
+	 * meaning. */
 	return (uint64_t)stream << 1 | (v->trace->streams[stream] == 0);
 }
 
@@ -59,7 +62,8 @@ static uint64_t address_word(const struct view *v, uint64_t addr)
 							 : 0;
 }
 
-/* What an event's first member says; of a failure it is no address. */
+/* The first member of an event; for GP_OOM and GP_SET_FRACTION it is not an
+ * address. */
 static uint64_t first_word(const struct view *v, const struct gp_event *event)
 {
 	return event->kind == GP_OOM || event->kind == GP_SET_FRACTION
@@ -131,13 +135,13 @@ static void head_words(const struct view *v, size_t index,
 	words[2] = t->block_ids;
 	words[3] = t->start.segment_count;
 	words[4] = t->start.block_count;
-	/* Where the simulated device's addresses are in the way. */
+	/* Matters if addresses could collide with the simulated device. */
 	words[5] = v->end && !v->base ? t->device : 0;
 	words[6] = v->base != 0;
 	words[7] = v->trace->is_complete;
 }
 
-/* All of a device that a replay reads. */
+/* Everything of a device that a replay reads. */
 static const struct list {
 	void (*words)(const struct view *v, size_t index,
 		      uint64_t words[EVENT_WORDS]);
@@ -156,7 +160,7 @@ static size_t list_count(const struct gp_device_trace *device, size_t list)
 	return counts[list];
 }
 
-/* ---- addresses that count ---- */
+/* ---- addresses that matter ---- */
 
 static bool has_restored(const struct gp_device_trace *device)
 {
@@ -166,8 +170,8 @@ static bool has_restored(const struct gp_device_trace *device)
 	return false;
 }
 
-/* Those in the memory that is there at the start; all of them, where blocks
- * have to be where they were. */
+/* The addresses within the memory at the start; or all, if blocks have to be
+ * restored at their addresses. */
 static struct view view_of(const struct gp_trace *trace, size_t device)
 {
 	const struct gp_device_trace *t = &trace->devices[device];
@@ -222,7 +226,8 @@ static bool same_text(const char *a, const char *b)
 	return a == b || (a && b && !strcmp(a, b));
 }
 
-/* Settings that are set on the way, of which a word is only a hash. */
+/* Compares settings that change during the trace; their words are only
+ * hashes. */
 static bool same_settings(const struct view *v, const struct view *w,
 			  size_t index)
 {
@@ -272,8 +277,8 @@ bool gp_trace_alike(const struct gp_trace *a, const struct gp_trace *b)
 
 /* ---- ranks and their classes ---- */
 
-/* Asked for only where there is something to compare: of a single trace it is a
- * fifth of what a command does. */
+/* Only computed when there is something to compare, because for a single trace
+ * it would be a fifth of a command's time. */
 static uint64_t print_of(struct gp_rank_class *class)
 {
 	if (!class->has_print)
@@ -361,7 +366,7 @@ void gp_ranks_sort(struct gp_ranks *ranks)
 	}
 }
 
-/* Files that were recorded under the same. */
+/* The number of files with the same release and settings. */
 static size_t files_like(const struct gp_ranks *ranks,
 			 const struct gp_rank_class *like)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The ranks of a job: traces of processes that ran side by side.  Most of them
- * asked for the same, and those are replayed once: they are a class.
+ * The ranks of a job: traces of processes that ran in parallel. Most of them
+ * made the same requests; such traces form a class, which is replayed once.
  */
 #ifndef TRACE_RANKS_H
 #define TRACE_RANKS_H
@@ -12,40 +12,42 @@
 
 #include "gpupool/trace.h"
 
-/* Two traces of which every replay on a simulated device is the same: the same
- * requests in the same order, from the same start, at releases and settings
- * that are the same.  Times, stacks, the blocks' names, the streams' handles,
- * the device's number and addresses may differ, but for distances between those
- * of the memory that is there at the start. */
+/* Whether every replay on a simulated device is the same for both traces: they
+ * have the same requests in the same order from the same start, with the same
+ * releases and settings. They may differ in times, stacks, names of blocks,
+ * handles of streams, the number of the device, and addresses, except for the
+ * distances between addresses within the memory at the start. */
 bool gp_trace_alike(const struct gp_trace *a, const struct gp_trace *b);
-/* The same of such two. */
+/* A fingerprint that is equal for such traces. */
 uint64_t gp_trace_print(const struct gp_trace *trace);
 
 struct gp_rank_class {
-	char **paths; /* owned; in the order in which they were added */
+	char **paths; /* owned; in the order of the calls */
 	size_t count, room;
 	struct gp_trace *trace; /* owned; of the first path; NULL: dropped */
-	uint64_t print;		/* of the trace, once there is another */
+	/* its fingerprint, once there is a second class */
+	uint64_t print;
 	bool has_print;
-	/* What it was recorded under, as far as that can be told. */
-	uint8_t release;   /* 0: it was not asked */
-	char *conf;	   /* owned; NULL: the same */
+	/* The release and the settings of the recording, as far as known. */
+	uint8_t release;   /* 0: not determined */
+	char *conf;	   /* owned; NULL: not determined */
 	size_t first_case; /* of its devices' cases in a study */
 };
 
-/* A file that should be one of them and could not be read. */
+/* A file that should be one of the ranks but could not be read. */
 struct gp_rank_unread {
 	char *path, *reason; /* owned */
 };
 
 #define GP_RANK_DEVICES 64
 
-/* Zeroed is empty. */
+/* Zeroed: empty. */
 struct gp_ranks {
 	struct gp_rank_class *classes;
 	size_t count, room;
 	size_t files; /* of all classes */
-	/* By CUDA's ordinal, how many files have requests of that device. */
+	/* By CUDA's ordinal: the number of files with requests to that
+	 * device. */
 	uint32_t used_by[GP_RANK_DEVICES];
 	struct gp_rank_unread *unread;
 	size_t unread_count, unread_room;
@@ -53,43 +55,46 @@ struct gp_ranks {
 
 /* A replay of one case: a device of a class. */
 struct gp_rank_run {
-	bool is_there; /* else it could not be replayed, or has no requests */
+	bool is_there; /* else the replay failed, or there are no requests */
 	uint64_t reserved, allocated; /* peaks */
 	uint64_t ooms, dropped, retries;
 	uint64_t checked, matched; /* addresses as recorded */
 };
 
-/* Replays of all classes, each by itself. */
+/* Replays of all classes, each on its own. */
 struct gp_rank_runs {
 	const struct gp_ranks *ranks; /* borrowed */
 	struct gp_rank_run *runs;     /* owned; by case */
-	char **troubles; /* owned; by class; why there is no replay, or NULL */
+	char **troubles; /* owned; by class: why there is no replay, or NULL */
 	size_t count;
 };
 
-/* Takes the trace, which is destroyed where another one is alike. */
+/* Takes ownership of the trace, which is destroyed if its class has one
+ * already. */
 void gp_ranks_add(struct gp_ranks *ranks, const char *path,
 		  struct gp_trace *trace);
-/* Its trace is no longer needed.  What is added later and has the same print
- * counts as alike. */
+/* Destroys the class's trace when it is no longer needed. Later traces with the
+ * same fingerprint still count as alike. */
 void gp_rank_class_drop(struct gp_rank_class *class);
 void gp_ranks_add_unread(struct gp_ranks *ranks, const char *path,
 			 const char *reason);
-/* The class of most files first; among such, the one that came first. */
+/* Sorts classes by number of files, largest first; equal ones keep their
+ * order. */
 void gp_ranks_sort(struct gp_ranks *ranks);
-/* The class whose release and settings most files have; of several, the newest
- * release's.  Releases and settings are known. */
+/* The class with the release and settings of most files; if several have
+ * equally many, that with the newest release. Releases and settings must be
+ * known. */
 size_t gp_ranks_lead(const struct gp_ranks *ranks);
 /* The class that a study's case belongs to. */
 size_t gp_ranks_class_of(const struct gp_ranks *ranks, size_t index);
 void gp_ranks_release(struct gp_ranks *ranks);
 
-/* With places for all devices; sets the classes' cases. */
+/* Allocates the runs of all devices, and sets the classes' first cases. */
 void gp_rank_runs_init(struct gp_rank_runs *runs, struct gp_ranks *ranks);
-/* The class that most requests were not served of; of several, the one that
- * most memory is reserved by. */
+/* The class with most requests that were not served; of several, the one with
+ * most reserved memory. */
 size_t gp_rank_runs_worst(const struct gp_rank_runs *runs);
-/* Also of a zeroed one. */
+/* Accepts a zeroed struct. */
 void gp_rank_runs_release(struct gp_rank_runs *runs);
 
 #endif

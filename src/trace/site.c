@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the program asked, of a stack. */
+/* The line and the operation that a stack stands for. */
 #include "trace/site.h"
 
 #include <ctype.h>
@@ -13,13 +13,13 @@
 #include "base/map.h"
 #include "base/mem.h"
 
-/* ---- frames: whose they are, and what they say ---- */
+/* ---- frames: whose code they are, and their parts ---- */
 
 enum frame_kind {
-	FRAME_UNKNOWN,	/* not yet asked */
+	FRAME_UNKNOWN,	/* not determined yet */
 	FRAME_MACHINE,	/* interpreter, allocator, unwinder, recorder */
-	FRAME_OTHER,	/* nothing is known of it */
-	FRAME_TORCH,	/* PyTorch's C++, of no use but to tell stacks apart */
+	FRAME_OTHER,	/* unknown */
+	FRAME_TORCH,	/* PyTorch's C++: only distinguishes stacks */
 	FRAME_PART,	/* of a node of the backward pass */
 	FRAME_NATIVE,	/* an operator's kernel */
 	FRAME_OP,	/* an operator */
@@ -38,7 +38,7 @@ struct frame_place {
 	const char *function; /* "": none */
 };
 
-/* What names of operators and of nodes begin with. */
+/* Prefixes of the names of operators and nodes. */
 #define FRAME_EVALUATES "autograd::engine::evaluate_function: "
 #define FRAME_GENERATED "torch::autograd::generated::"
 #define FRAME_OPERATORS "at::_ops::"
@@ -96,8 +96,8 @@ static bool ends(const char *text, size_t length, const char *with)
 	return length >= n && !strncmp(text + length - n, with, n);
 }
 
-/* Python names what has no file "<stdin>", "<string>", "<ipython-input-3-...>".
- */
+/* Python gives code without a file a name such as "<stdin>", "<string>" or
+ * "<ipython-input-3-...>". */
 static bool frame_is_python(const char *text, const struct frame_place *place)
 {
 	return ends(text, place->file, ".py") || *text == '<';
@@ -105,7 +105,7 @@ static bool frame_is_python(const char *text, const struct frame_place *place)
 
 static enum frame_kind python_kind(const char *text)
 {
-	/* Generated code and PyTorch's own folders, wherever they lie. */
+	/* Generated code and PyTorch's own folders, wherever they are. */
 	static const char *const foreign[] = {
 		"site-packages",     "dist-packages",	 "/lib/python",
 		"\\lib\\",	     "\\Lib\\",		 "/torch/nn/",
@@ -126,7 +126,7 @@ static enum frame_kind python_kind(const char *text)
 		       : FRAME_PROGRAM;
 }
 
-/* Does a name of one of these namespaces stand before the arguments? */
+/* Whether the name before the arguments is in one of these namespaces. */
 static bool is_within(const char *text, size_t length,
 		      const char *const *spaces)
 {
@@ -142,7 +142,8 @@ static bool is_within(const char *text, size_t length,
 	return false;
 }
 
-/* Up to the arguments: "at::(anonymous namespace)::f(int)" without "(int)". */
+/* The length without arguments: "at::(anonymous namespace)::f(int)" without
+ * "(int)". */
 static size_t frame_name_length(const char *text)
 {
 	static const char anonymous[] = "(anonymous namespace)";
@@ -180,8 +181,8 @@ static const char *const torch_spaces[] = {
 	"cutlass::", "cuda::",	"functorch::", NULL,
 };
 
-/* The interpreter's, the C library's and the recorder's names.  Where symbols
- * were stripped, a frame is called by any exported name that lies near. */
+/* Names in the interpreter, the C library and the recorder. In a stripped
+ * library, a frame is named after the nearest exported symbol. */
 static bool is_machine_name(const char *text)
 {
 	static const char *const names[] = {
@@ -221,7 +222,7 @@ static bool is_machine_name(const char *text)
 	return starts_with_any(text, names) || !strcmp(text, "clone");
 }
 
-/* "SumBackward0", as a profiler and PyTorch's errors call it. */
+/* "SumBackward0", as profilers and PyTorch's errors name a node. */
 static bool is_node_name(const char *text, size_t length)
 {
 	while (length && isdigit((unsigned char)text[length - 1]))
@@ -261,7 +262,8 @@ static enum frame_kind native_kind(const char *text)
 	return memmem(text, length, "::", 2) ? FRAME_COMPILED : FRAME_OTHER;
 }
 
-/* With a source file: the program's, unless it is known whose it is. */
+/* A frame with a source file belongs to the program, unless it is known to
+ * belong to something else. */
 static enum frame_kind source_kind(const char *text, const char *function)
 {
 	static const char *const foreign[] = {
@@ -299,7 +301,7 @@ static size_t frame_word_length(const char *text)
 	return n;
 }
 
-/* ---- what a stack is known by ---- */
+/* ---- what a stack stands for ---- */
 
 struct known {
 	uint32_t frame, op; /* sites, or GP_NO_SITE */
@@ -311,7 +313,7 @@ static const char *text_of(const struct gp_trace *trace, uint32_t site)
 	return trace->texts[trace->sites[site].text];
 }
 
-/* kinds NULL: none is known beforehand. */
+/* kinds: a cache by text; NULL: none. */
 static enum frame_kind kind_at(const struct gp_trace *trace, uint8_t *kinds,
 			       uint32_t site)
 {
@@ -324,7 +326,7 @@ static enum frame_kind kind_at(const struct gp_trace *trace, uint8_t *kinds,
 	return (enum frame_kind)kinds[text];
 }
 
-/* The innermost of the best kind; GP_NO_SITE: the stack has no such frame. */
+/* The innermost frame of the best kind; GP_NO_SITE: the stack has none. */
 static uint32_t frame_of(const struct gp_trace *trace, uint8_t *kinds,
 			 uint32_t site)
 {
@@ -343,8 +345,8 @@ static uint32_t frame_of(const struct gp_trace *trace, uint8_t *kinds,
 	return found;
 }
 
-/* The outermost of the best kind below a frame, but of what is only PyTorch's
- * the innermost, which differs most. */
+/* The outermost frame of the best kind below another one; for PyTorch's
+ * internal frames the innermost, which differs most between stacks. */
 static void find_op(const struct gp_trace *trace, uint8_t *kinds, uint32_t site,
 		    uint32_t frame, struct known *known)
 {
@@ -367,20 +369,20 @@ static struct known known_of(const struct gp_trace *trace, uint8_t *kinds,
 	struct known known = { frame, GP_NO_SITE, FRAME_UNKNOWN };
 
 	find_op(trace, kinds, site, frame, &known);
-	/* Beside a line these say nothing. */
+	/* Next to a line, these kinds add no information. */
 	if (frame != GP_NO_SITE && known.op_kind < FRAME_PART)
 		known.op = GP_NO_SITE;
 	return known;
 }
 
-/* ---- in words ---- */
+/* ---- as text ---- */
 
 struct words {
 	char *text;
 	size_t length, room;
 };
 
-/* Whole characters only. */
+/* Only whole characters. */
 static void put(struct words *words, const char *from, size_t length)
 {
 	size_t left = words->room - 1 - words->length;
@@ -394,7 +396,7 @@ static void put(struct words *words, const char *from, size_t length)
 	words->text[words->length] = '\0';
 }
 
-/* Where "/home/me/project/model/layers.py" is "model/layers.py". */
+/* Where "model/layers.py" begins in "/home/me/project/model/layers.py". */
 static size_t short_path(const char *text, size_t length)
 {
 	int folders = 0;
@@ -435,7 +437,7 @@ static void put_frame(struct words *words, const char *text, bool has_function)
 	}
 }
 
-/* PyTorch names an operator's overload behind its name: "mul_Tensor". */
+/* PyTorch appends the overload to an operator's name: "mul_Tensor". */
 static size_t overload_at(const char *name, size_t length)
 {
 	static const char *const overloads[] = {
@@ -520,7 +522,8 @@ const char *gp_site_text(const struct gp_trace *trace, uint32_t site,
 		put(&words, " (", 2);
 	if (known.op != GP_NO_SITE)
 		put_op(&words, text_of(trace, known.op), known.op_kind);
-	words.room = GP_SITE_TEXT; /* what was opened is closed */
+	/* there is always room for the closing parenthesis */
+	words.room = GP_SITE_TEXT;
 	if (known.frame != GP_NO_SITE && known.op != GP_NO_SITE)
 		put(&words, ")", 1);
 	if (!words.length)
@@ -559,9 +562,10 @@ bool gp_site_is_machinery(const struct gp_trace *trace, uint32_t site)
 	return kind_at(trace, NULL, site) == FRAME_MACHINE;
 }
 
-/* ---- those that are one ---- */
+/* ---- sites that are shown as one ---- */
 
-/* As text: kernels of one node have many names. */
+/* Operations are compared as text, because the kernels of one node have many
+ * names. */
 static uint64_t key_of(const struct gp_trace *trace, const struct known *known,
 		       struct gp_intern *ops)
 {

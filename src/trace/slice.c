@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Slices: a part of a trace that replays on its own. */
+/* Slices: a part of a trace that can be replayed on its own. */
 #include "trace/slice.h"
 
 #include <stdlib.h>
@@ -8,35 +8,35 @@
 #include "base/mem.h"
 #include "trace/store.h"
 
-/* A pool, before the slice. */
+/* The history of a pool before the slice. */
 struct past {
 	uint64_t holders;
-	uint64_t first; /* the event that made it, anew if it had ended */
-	uint64_t last;	/* the event of its last holder, of those it has */
-	uint64_t
-		let_go; /* the event behind that when nobody held it any more */
+	/* the event that created it, or recreated it after its end */
+	uint64_t first;
+	uint64_t last;	 /* the event of its most recent holder */
+	uint64_t let_go; /* the event after its last release */
 	bool is_counted_twice, has_memory;
 };
 
-/* While one device is cut. */
+/* The state while one device is cut. */
 struct cutting {
 	const struct gp_device_trace *from;
 	const struct gp_slice *slice;
 	struct gp_arena *arena;
-	uint32_t *sites;    /* by id: where it was allocated last */
+	uint32_t *sites;    /* by id: the site of its last allocation */
 	bool *is_live;	    /* by id */
-	bool *is_told;	    /* by id: what it waits for is done */
-	size_t completed;   /* of the slice's, so many are passed */
-	uint32_t *numbers;  /* by id: in the slice, or GP_NO_ID */
-	uint64_t *names;    /* by number */
-	uint32_t ids;	    /* numbers so far */
-	uint64_t captures;  /* open, of those before the slice */
+	bool *is_told;	    /* by id: its completion is in the trace */
+	size_t completed;   /* the number of the slice's completions passed */
+	uint32_t *numbers;  /* by id: the id in the slice, or GP_NO_ID */
+	uint64_t *names;    /* by id in the slice */
+	uint32_t ids;	    /* ids of the slice so far */
+	uint64_t captures;  /* open captures that began before the slice */
 	struct past *pasts; /* by pool */
 	struct gp_event *events;
 	size_t count;
 };
 
-/* Ids are dense in the slice too. */
+/* Ids are dense in the slice, too. */
 static uint32_t number(struct cutting *c, uint32_t id)
 {
 	if (c->numbers[id] == GP_NO_ID) {
@@ -88,7 +88,7 @@ static struct gp_state copy_start(struct cutting *c)
 	return copied;
 }
 
-/* ---- what came before ---- */
+/* ---- events before the slice ---- */
 
 static void note_sites(struct cutting *c)
 {
@@ -100,7 +100,7 @@ static void note_sites(struct cutting *c)
 	}
 }
 
-/* Whether a request before the slice still matters in it. */
+/* Whether a request before the slice still has an effect within it. */
 static bool lasts(const struct cutting *c, const struct gp_event *event)
 {
 	switch (event->kind) {
@@ -117,16 +117,16 @@ static bool lasts(const struct cutting *c, const struct gp_event *event)
 	case GP_CAPTURE_BEGIN:
 	case GP_CAPTURE_END: return true;
 	case GP_RECORD_STREAM: return c->is_live[event->id];
-	/* A captured stream takes those that wait for it into its capture. */
+	/* Streams that wait for a captured stream join its capture. */
 	case GP_SYNCHRONIZE:
 		return c->captures && event->flags & GP_STREAM_WAITS;
 	default: return false;
 	}
 }
 
-/* A pool that has memory at the start of a trace has one holder then, so that
- * the one who made it would be counted twice.  One that nobody holds and that
- * has no memory at the start is taken to have ended with its last holder. */
+/* A pool with memory at the start of a trace has one holder then, so its
+ * creator would be counted twice. A pool that has no holder, and no memory at
+ * the start, is taken to have ended with its last holder. */
 static void note_holder(struct past *past, const struct gp_event *event,
 			uint64_t at)
 {
@@ -178,7 +178,7 @@ static void note_pools(struct cutting *c)
 	}
 }
 
-/* What was said of a pool that was there before, under the same name. */
+/* Events of an earlier pool with the same index, which ended before. */
 static bool is_of_ended_pool(const struct cutting *c, const struct past *past,
 			     const struct gp_event *event, uint64_t at)
 {
@@ -213,10 +213,10 @@ static void put_before(struct cutting *c, uint64_t at)
 					   .site = GP_NO_SITE });
 }
 
-/* ---- the part itself ---- */
+/* ---- the slice itself ---- */
 
-/* Blocks whose alloc was not served are not in the start state, and what is
- * asked of them later asks for nothing. */
+/* A block whose allocation was not served is not in the start state; later
+ * requests for it are dropped. */
 static bool belongs(struct cutting *c, const struct gp_event *event)
 {
 	switch (event->kind) {
@@ -235,7 +235,7 @@ static bool belongs(struct cutting *c, const struct gp_event *event)
 	}
 }
 
-/* A recorded end state, as far as the slice reaches it and knows its blocks. */
+/* The recorded end state, as far as its blocks are known in the slice. */
 static struct gp_state copy_end(struct cutting *c)
 {
 	struct gp_state end = c->from->end;
@@ -255,7 +255,8 @@ static struct gp_state copy_end(struct cutting *c)
 	return end;
 }
 
-/* Unless the trace itself has told of that block's own work. */
+/* Adds the completions at that event, except for blocks whose own completion is
+ * in the trace. */
 static void put_completed(struct cutting *c, uint64_t event)
 {
 	const struct gp_slice *slice = c->slice;
@@ -295,7 +296,7 @@ static void cut(struct cutting *c, size_t pools, struct gp_device_trace *device)
 	device->block_ids = c->ids;
 	device->events = c->events;
 	device->event_count = c->count;
-	device->counter_count = 0; /* they count from the first event on */
+	device->counter_count = 0; /* counters count from the first event on */
 }
 
 static void cut_device(struct gp_arena *arena, const struct gp_trace *trace,
@@ -328,7 +329,7 @@ static void cut_device(struct gp_arena *arena, const struct gp_trace *trace,
 	free(c.numbers);
 }
 
-/* ---- where to cut ---- */
+/* ---- places to cut ---- */
 
 static bool is_request(const struct gp_event *event)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The state a recorded window began from.
+ * The state at the beginning of a recorded window.
  *
- * Segments: those of the end, with everything the trace did to them undone.
- * Blocks live at the start: those of the end that no alloc of the trace
- * explains, and those that are freed before they are allocated.  What the trace
- * cannot tell is chosen by the rules below and counted.
+ * Segments: those at the end, after undoing every change of the trace. Live
+ * blocks: those at the end that no alloc of the trace explains, and those that
+ * are freed before they are allocated. What does not follow from the trace is
+ * chosen by the rules below, and counted.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 #define MIB	   (UINT64_C(1) << 20)
 #define SMALL_PAGE (2 * MIB)
 
-/* In the large pool a remainder up to this stays with the block. */
+/* In the large pool, a remainder of up to this size stays with the block. */
 #define MOST_SLACK MIB
 
 /* ---- segments ---- */
@@ -69,7 +69,7 @@ bool gp_history_is_small(const struct history *h,
 	return release->size == SMALL_PAGE;
 }
 
-/* A segment or run that is no longer there at the end comes back. */
+/* Adds a released segment or range, which existed at the start. */
 static void add_range(struct history *h, const struct gp_event *entry)
 {
 	struct gp_build_state *s = &h->device->start;
@@ -86,7 +86,7 @@ static void add_range(struct history *h, const struct gp_event *entry)
 
 	if (at &&
 	    s->segments[at - 1].addr + s->segments[at - 1].size > made.addr)
-		return; /* it contradicts what is there */
+		return; /* contradicts what is there */
 	if (at < s->segment_count &&
 	    made.addr + made.size > s->segments[at].addr)
 		return;
@@ -104,7 +104,7 @@ static void add_range(struct history *h, const struct gp_event *entry)
 	}
 }
 
-/* What the trace obtained was not there before; a run may be cut in two. */
+/* Removes a segment or range that the trace obtained; a range may be split. */
 static void cut_range(struct gp_build_state *s, const struct gp_event *entry)
 {
 	size_t at = gp_history_segment_behind(s, entry->addr);
@@ -115,7 +115,7 @@ static void cut_range(struct gp_build_state *s, const struct gp_event *entry)
 		return;
 	segment = &s->segments[at];
 	if (stop > segment->addr + segment->size)
-		return; /* not there: it contradicts the end state */
+		return; /* contradicts the end state */
 	rest = *segment;
 	rest.addr = stop;
 	rest.size = segment->addr + segment->size - stop;
@@ -137,7 +137,7 @@ static void copy_segments(struct gp_build_state *to,
 	}
 }
 
-/* The largest that was reserved at any time, from the end backwards. */
+/* Tracks the most that was reserved at any time, from the end backwards. */
 static void note_reserved(struct history *h, uint64_t reserved)
 {
 	if (reserved > h->most_reserved)
@@ -185,7 +185,7 @@ static int by_address(const void *a, const void *b)
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
-/* Whether a remainder behind blocks of this segment can be theirs. */
+/* Whether blocks of this segment can include a remainder. */
 static bool may_have_slack(const struct gp_segment *segment)
 {
 	return !segment->is_small && !segment->is_expandable;
@@ -193,13 +193,13 @@ static bool may_have_slack(const struct gp_segment *segment)
 
 struct sizing {
 	struct history *h;
-	bool *is_open;	 /* by start block: its end is not known yet */
+	bool *is_open;	 /* by start block: its end is unknown */
 	uint64_t *limit; /* by start block: where the next one begins */
 	size_t open;
 };
 
-/* Rounded up, cut where the next block begins; a gap too small to be free is
- * its own. */
+/* The rounded request, limited by the next block; a gap too small to be a free
+ * block belongs to the block. */
 static void size_block(struct sizing *z, size_t i,
 		       const struct gp_segment *segment)
 {
@@ -242,8 +242,8 @@ static size_t block_before(const struct history *h, uint64_t addr)
 }
 
 /*
- * Behind a block whose end is not known lies a free run.  The first block that
- * is allocated there while the other still lives begins where that one ends.
+ * A block with unknown end is followed by free memory. The first block
+ * allocated there while it is live begins at its end.
  */
 static void find_ends(struct sizing *z)
 {
@@ -296,8 +296,8 @@ static void push_free(struct gp_build_state *s, struct gp_segment *segment,
 		push_block(s, segment, &block);
 }
 
-/* All blocks of one segment from start block i on; returns the next i.  One
- * whose request would not fit before the next one had asked for less. */
+/* Adds all blocks of one segment, from start block i on; returns the next i. A
+ * request that is larger than the space up to the next block is cut. */
 static size_t fill_segment(struct history *h, struct gp_segment *segment,
 			   size_t i)
 {
@@ -308,7 +308,7 @@ static size_t fill_segment(struct history *h, struct gp_segment *segment,
 		struct start_block *b = &h->start[i];
 
 		b->is_lost = b->addr < at || !b->size;
-		if (b->is_lost) /* in no segment, or twice */
+		if (b->is_lost) /* in no segment, or overlapping */
 			continue;
 		push_free(s, segment, at, b->addr);
 		push_block(s, segment,
@@ -325,7 +325,7 @@ static size_t fill_segment(struct history *h, struct gp_segment *segment,
 	return i;
 }
 
-/* Where the block behind start block i begins, at most its segment's end. */
+/* Sets where the next block begins, or the segment ends. */
 static void find_limits(struct sizing *z)
 {
 	const struct history *h = z->h;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where a program's steps begin: at marks that come again and again, else at
- * the period of its requests' sizes.
+ * Where a program's steps begin: at marks that recur, else at the period of the
+ * sizes of its requests.
  */
 #include "trace/steps.h"
 
@@ -32,7 +32,8 @@ static void drop_steps(struct gp_steps *steps)
 
 /* ---- marks ---- */
 
-/* "ProfilerStep#12" and "ProfilerStep#13" are one name: digits do not count. */
+/* "ProfilerStep#12" and "ProfilerStep#13" have the same name: digits are
+ * removed. */
 static void name_of(const char *text, char name[64])
 {
 	size_t n = 0;
@@ -55,7 +56,7 @@ struct candidate {
 	size_t count;
 };
 
-/* Called a step, else the one that comes least often. */
+/* Names with "step" or "iter" come first, then the least frequent. */
 static bool is_better(const struct candidate *a, const struct candidate *b)
 {
 	if (is_step(a->name) != is_step(b->name))
@@ -83,7 +84,7 @@ static void count_names(const struct gp_trace *trace,
 		name_of(trace->texts[device->events[i].text], name);
 		while (k < *count && strcmp((*list)[k].name, name) != 0)
 			k++;
-		if (k == 256) /* more names than anybody's steps have */
+		if (k == 256) /* more names than steps ever have */
 			continue;
 		if (k == *count) {
 			*list = gp_mem_grow(*list, &room, k + 1,
@@ -129,13 +130,13 @@ static void take_marks(const struct gp_trace *trace,
 
 /* ---- the period ---- */
 
-#define GRAM	16   /* requests that are looked for together */
-#define PROBES	64   /* places from which they are looked for */
+#define GRAM	16   /* requests compared at once */
+#define PROBES	64   /* places from which the period is looked for */
 #define SAMPLES 4096 /* requests compared for one lag */
 
 struct requests {
 	uint64_t *sizes;
-	uint64_t *events; /* beside them */
+	uint64_t *events; /* the same requests' events */
 	size_t count;
 };
 
@@ -156,7 +157,7 @@ static struct requests collect(const struct gp_device_trace *device)
 	return r;
 }
 
-/* Of the requests in [from, to), how many come again a lag later. */
+/* The fraction of the requests in [from, to) that recur after the lag. */
 static double agreement(const struct requests *r, size_t from, size_t to,
 			size_t lag)
 {
@@ -169,7 +170,8 @@ static double agreement(const struct requests *r, size_t from, size_t to,
 	return all ? (double)same / (double)all : 0;
 }
 
-/* How far back the requests from there on were seen last; 0: not so near. */
+/* The distance to the previous occurrence of the requests at that place; 0:
+ * none within `most`. */
 static size_t seen_before(const struct requests *r, size_t at, size_t most)
 {
 	const uint64_t *gram = r->sizes + at;
@@ -181,12 +183,12 @@ static size_t seen_before(const struct requests *r, size_t at, size_t most)
 	return 0;
 }
 
-/* Requests from one step to the next; 0: there is no period. */
+/* The number of requests per step; 0: there is no period. */
 static size_t find_period(const struct requests *r)
 {
 	size_t best = 0, half = r->count / 2;
 	size_t stride = half / PROBES + 1;
-	double most = 0.9; /* less is no repetition */
+	double most = 0.9; /* less does not count as a repetition */
 
 	if (r->count < 8 * GRAM)
 		return 0;
@@ -205,7 +207,7 @@ static size_t find_period(const struct requests *r)
 	return best;
 }
 
-/* Back from the end as long as requests come again. */
+/* Steps backwards from the end for as long as the requests recur. */
 static void take_period(const struct gp_device_trace *device,
 			struct gp_steps *steps)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A program's steps, and what each needed. */
+/* A program's steps, and the memory that each needed. */
 #ifndef TRACE_STEPS_H
 #define TRACE_STEPS_H
 
@@ -8,7 +8,7 @@
 
 #include "gpupool/trace.h"
 
-#define GP_SIZE_CLASSES 64 /* by the power of two at or below the size */
+#define GP_SIZE_CLASSES 64 /* powers of two, rounded down */
 
 struct gp_step {
 	uint64_t first, end;		    /* events [first, end) */
@@ -26,8 +26,8 @@ struct gp_steps {
 	size_t count;
 };
 
-/* Steps from marks, else by the period of the requests; only where they begin
- * and end. */
+/* Finds steps by marks, else by the period of the requests. Only their ranges
+ * are set. */
 void gp_steps_find(const struct gp_trace *trace, uint32_t device,
 		   struct gp_steps *steps);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a trace tells of itself: kinds of events, what was recorded and what was
- * not, and whether two say the same; and where it lives.
+ * Properties of a trace: kinds of events, what was recorded and what was not,
+ * whether two traces are equal; and its memory.
  */
 #include "gpupool/trace.h"
 
@@ -110,9 +110,9 @@ const struct gp_guess_row *gp_guess_table(size_t *count)
 	return guesses;
 }
 
-/* ---- its own reserved and allocated memory ---- */
+/* ---- recorded reserved and allocated memory ---- */
 
-/* False: there is no such counter, or it is none of bytes. */
+/* False: there is no such counter, or it is not a number of bytes. */
 static bool find(const struct gp_trace *trace,
 		 const struct gp_device_trace *device, const char *key,
 		 uint64_t *bytes)
@@ -155,8 +155,8 @@ struct gp_recorded gp_trace_recorded(const struct gp_trace *trace,
 		find(trace, d, GP_RECORDED_ALLOCATED_FIRST,
 		     &recorded.first_allocated) &&
 		recorded.first_allocated <= recorded.first_reserved;
-	/* PyTorch's peaks are since the program last reset them, and of a
-	 * window also of what was before it. */
+	/* PyTorch's peaks start at the program's last reset; those of a window
+	 * include what was before it. */
 	if (!trace->is_complete || resets_peaks(d))
 		return recorded;
 	if (!recorded.has_reserved)
@@ -170,7 +170,7 @@ struct gp_recorded gp_trace_recorded(const struct gp_trace *trace,
 	return recorded;
 }
 
-/* ---- what recordings cannot tell, by their source ---- */
+/* ---- what recordings do not contain, by source ---- */
 
 static const struct {
 	const char *source, *unknown;
@@ -219,12 +219,12 @@ bool gp_trace_doubts_path(const struct gp_trace *trace)
 	return trace->values && strcmp(trace->values, GP_VALUES_KNOWN) != 0;
 }
 
-/* ---- whether two traces say the same, whatever their tables' order ---- */
+/* ---- whether two traces are equal, whatever the order of their tables ---- */
 
 struct pair {
 	const struct gp_trace *a, *b;
 	const struct gp_device_trace *da, *db;
-	uint32_t *twin; /* site of a -> the site of b found equal, or none */
+	uint32_t *twin; /* by site of a: the equal site of b, or none */
 };
 
 static bool same_text(const char *a, const char *b)
@@ -265,7 +265,7 @@ static bool same_site(const struct pair *p, uint32_t a, uint32_t b)
 	return true;
 }
 
-/* Blocks are the same when the file calls them the same. */
+/* Blocks are the same if they have the same id in the file. */
 static bool same_id(const struct pair *p, uint32_t a, uint32_t b)
 {
 	if (a == GP_NO_ID || b == GP_NO_ID)
@@ -280,7 +280,7 @@ static bool same_event(const struct pair *p, const struct gp_event *a,
 	if (a->kind != b->kind || a->flags != b->flags || a->size != b->size ||
 	    a->time_us != b->time_us)
 		return false;
-	/* A free's is its block's, and not everybody says it again. */
+	/* A free's address is that of its block, and may be missing. */
 	if (a->kind != GP_FREE && a->addr != b->addr)
 		return false;
 	if (a->flags & GP_STREAM_WAITS ? !same_stream(p, a->by, b->by)
@@ -418,7 +418,7 @@ bool gp_trace_equal(const struct gp_trace *a, const struct gp_trace *b)
 	return is_same;
 }
 
-/* ---- its memory (store.h) ---- */
+/* ---- memory (store.h) ---- */
 
 struct gp_trace_store *gp_trace_store_create(void)
 {

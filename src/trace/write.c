@@ -14,10 +14,11 @@
 #include "trace/binary.h"
 
 /*
- * ---- characters out ----
+ * ---- output ----
  *
- * JSON's numbers and strings into a buffer, that into a stream.  Errors are the
- * stream's; ask it at the end.
+ * JSON's numbers and strings are written to a buffer, which is written to a
+ * stream. Errors remain in the stream's error indicator, which is checked at
+ * the end.
  */
 
 #define SINK_BYTES 65536
@@ -101,16 +102,16 @@ static void sink_field(struct sink *sink, const char *key, uint64_t number)
 	sink_number(sink, number);
 }
 
-/* ---- the events of a device, one object each ---- */
+/* ---- the events of a device, one JSON object each ---- */
 
-/* What the events of a device are written with. */
+/* How the events of a device are written. */
 struct event_style {
 	const char *separator;	/* between two events */
-	bool names_device;	/* each event says which device it is of */
-	bool frees_are_at_once; /* unless they say otherwise */
+	bool names_device;	/* each event has its device */
+	bool frees_are_at_once; /* unless an event says otherwise */
 };
 
-/* What each block was allocated with: frees that say the same say nothing. */
+/* Where each block was allocated: frees with the same values omit them. */
 struct place {
 	uint64_t addr, size;
 };
@@ -130,7 +131,7 @@ static struct place *start_places(const struct gp_device_trace *device)
 	return places;
 }
 
-/* "key":[first,second] of a pool, with a comma before it. */
+/* Writes "key":[first,second] for a pool, after a comma. */
 static void write_pool(struct sink *sink, const char *key,
 		       struct gp_pool_id pool)
 {
@@ -164,8 +165,8 @@ static void write_addr_size(struct sink *sink, const struct gp_event *event,
 		sink_field(sink, "addr", event->addr);
 }
 
-/* Stream 0 and pool [0, 0] go without saying, except where none would mean
- * another thing. */
+/* Stream 0 and pool [0, 0] are omitted, unless their absence has another
+ * meaning. */
 static void write_stream_pool(struct sink *sink, const struct gp_trace *trace,
 			      const struct gp_event *event)
 {
@@ -209,7 +210,7 @@ static void write_rest(struct sink *sink, const struct gp_trace *trace,
 		sink_field(sink, "site", event->site);
 }
 
-/* Of a block, where it is told. */
+/* Writes the owner of a block, if it is known. */
 static void write_owner(struct sink *sink, const struct gp_device_trace *device,
 			uint32_t id)
 {
@@ -276,12 +277,12 @@ static void write_events(struct sink *sink, const struct gp_trace *trace,
 struct writer {
 	struct sink *sink;
 	const struct gp_trace *trace;
-	const char *line; /* between items: a line break, or nothing */
+	const char *line; /* separates items: a line break, or empty */
 	bool is_lines;
 	bool frees_are_at_once;
 };
 
-/* Whichever most frees are, said once, spares it most of them. */
+/* Whether most frees are at once: then that is stated once for the trace. */
 static bool most_frees_are_at_once(const struct gp_trace *trace)
 {
 	size_t at_once = 0, late = 0, i, k;
@@ -301,7 +302,7 @@ static bool most_frees_are_at_once(const struct gp_trace *trace)
 	return at_once > late;
 }
 
-/* NULL: nothing. */
+/* text NULL: writes nothing. */
 static void write_told(const struct writer *w, const char *key,
 		       const char *text)
 {
@@ -550,7 +551,7 @@ static void write_device(const struct writer *w,
 	sink_put(w->sink, "}");
 }
 
-/* JSON Lines: events of all but the first device say which they are of. */
+/* JSON Lines: events of devices other than the first include their device. */
 static void write_lines(const struct writer *w)
 {
 	size_t i;
