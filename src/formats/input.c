@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading traces: which format it is, by its first bytes, and where it is
- * JSON, by the keys of the outer object.
+ * Reading traces: the format is recognised by the first bytes and, for JSON, by
+ * the keys of the outer object.
  */
 #include "gpupool/input.h"
 
@@ -15,7 +15,7 @@
 
 /* ---- the binary form ---- */
 
-/* Packed and piped bytes, as a whole. */
+/* Reads compressed or piped bytes into memory first. */
 static enum gp_status read_unmapped(struct gp_source *source,
 				    struct gp_trace **trace,
 				    struct gp_diag *diag)
@@ -57,7 +57,7 @@ static bool is_binary(const unsigned char *at, size_t n)
 	return n >= length && !memcmp(at, GP_BINARY_MAGIC, length);
 }
 
-/* ---- what is JSON ---- */
+/* ---- formats in JSON ---- */
 
 static bool is_json(const unsigned char *at, size_t n)
 {
@@ -136,10 +136,10 @@ static enum gp_status read_json(struct gp_source *source,
 	return status;
 }
 
-/* ---- all of them ---- */
+/* ---- all formats ---- */
 
-/* The first that its bytes may be reads a file.  JSON is one for all that are
- * written in it. */
+/* The first format that the bytes match reads the file. All JSON formats share
+ * one row. */
 static const struct format {
 	struct gp_input_format named;
 	gp_reader_is *is_it;
@@ -180,7 +180,7 @@ static bool begins_with(const unsigned char *at, size_t n, const char *text)
 /* In each message of PyTorch's OutOfMemoryError. */
 #define OOM_MARK "out of memory. Tried to allocate "
 
-/* What people have in a trace's place is told by name. */
+/* Recognises files that are often given in place of a trace. */
 static enum gp_status fail_unknown(const unsigned char *at, size_t n,
 				   struct gp_diag *diag)
 {
@@ -213,7 +213,7 @@ static enum gp_status fail_unknown(const unsigned char *at, size_t n,
 				       : "it is empty");
 }
 
-/* host_traces may be missing, or empty. */
+/* host_traces may be missing or empty. */
 static enum gp_status fail_host(struct gp_trace **trace, struct gp_diag *diag)
 {
 	gp_trace_destroy(*trace);

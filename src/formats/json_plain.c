@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* Plain values that are seldom asked for, and those that are passed over. */
+/* Plain values that are rarely read, and skipping values. */
 #include "formats/json_plain.h"
 
 #include <stdlib.h>
 
-#define DEPTH 16 /* brackets in brackets; deeper ones are left to jansson */
+#define DEPTH 16 /* most nested brackets; jansson reads deeper ones */
 
-#define EXACT (UINT64_C(1) << 53) /* whole numbers up to it are doubles */
+/* larger whole numbers may not be exact doubles */
+#define EXACT (UINT64_C(1) << 53)
 
-/* Those that are doubles themselves. */
+/* Powers of ten that are exact doubles. */
 static const double powers[] = { 1e0,  1e1,  1e2,  1e3,	 1e4,  1e5,  1e6,  1e7,
 				 1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
 				 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22 };
 
 /*
- * The number from there up to p, of which so many digits are behind the point.
- * One division of two exact doubles is rounded once, so it is what strtod
- * answers (Clinger 1990, "How to read floating point numbers accurately").
+ * The number between `from` and p, with that many digits after the point. The
+ * division of two exact doubles is rounded only once, so the result is that of
+ * strtod (Clinger 1990, "How to read floating point numbers accurately").
  */
 static bool real_of(const struct gp_plain *p, const unsigned char *from,
 		    uint64_t digits, size_t behind, double *to)
@@ -27,7 +28,7 @@ static bool real_of(const struct gp_plain *p, const unsigned char *from,
 		*to = (double)digits / powers[behind];
 		return true;
 	}
-	/* In a program's own locale a point may be none. */
+	/* In some locales, strtod does not accept a point. */
 	*to = strtod((const char *)from, &end);
 	return end == (const char *)p->at;
 }
@@ -58,7 +59,7 @@ bool gp_plain_signed(struct gp_plain *p, struct gp_plain_value *to)
 	return *p->at != 'e' && *p->at != 'E';
 }
 
-/* A text, with escapes of one character too. */
+/* Skips a string, which may contain escapes of one character. */
 static bool skip_string(struct gp_plain *p)
 {
 	if (*p->at != '"')
@@ -82,7 +83,7 @@ static bool skip_word(struct gp_plain *p, const char *word, size_t length)
 
 static bool skip_to(struct gp_plain *p, unsigned depth);
 
-/* A list or an object, from its bracket on. */
+/* Skips a list or an object, starting at its bracket. */
 static bool skip_items(struct gp_plain *p, unsigned depth)
 {
 	const bool is_object = *p->at++ == '{';

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Plain values, read where they stand: numbers of up to 19 digits, texts of
- * ASCII without escapes, true, false, pairs of numbers.  Anything else is left
+ * Plain values, parsed in place: numbers of up to 19 digits, ASCII strings
+ * without escapes, true, false, and pairs of numbers. Everything else is left
  * to jansson.
  *
- * Behind the window of a source lie zeros, at which every step ends.  A number
- * that ends there may go on: what follows it has to be looked at.
+ * The window of a source is followed by zeros, at which every step stops. A
+ * number that ends there may continue beyond the window, so the caller has to
+ * check what follows.
  */
 #ifndef FORMATS_JSON_PLAIN_H
 #define FORMATS_JSON_PLAIN_H
@@ -18,7 +19,7 @@
 
 #include "gpupool/trace.h"
 
-/* Where the reading stands. */
+/* The position in the text. */
 struct gp_plain {
 	const unsigned char *at;
 	uint64_t lines; /* line breaks passed */
@@ -29,7 +30,7 @@ struct gp_plain_text {
 	size_t length;
 };
 
-/* The next character that is not space. */
+/* Skips white space; returns the next character. */
 static inline unsigned char gp_plain_next(struct gp_plain *p)
 {
 	while (*p->at <= ' ' && (*p->at == ' ' || *p->at == '\n' ||
@@ -38,7 +39,7 @@ static inline unsigned char gp_plain_next(struct gp_plain *p)
 	return *p->at;
 }
 
-/* Over that character, if it comes next. */
+/* Skips white space and that character, if it is next. */
 static inline bool gp_plain_step(struct gp_plain *p, unsigned char expected)
 {
 	if (*p->at != expected && gp_plain_next(p) != expected)
@@ -48,8 +49,8 @@ static inline bool gp_plain_step(struct gp_plain *p, unsigned char expected)
 }
 
 /*
- * The digits that come next, eight at the most, all at once: their number and
- * how many they are.  A branch for each would not be foretold.
+ * Parses up to eight digits at once: returns how many there are, and their
+ * value. A branch per digit would often be mispredicted.
  */
 static inline unsigned gp_plain_digits(const unsigned char *at, uint32_t *to)
 {
@@ -61,18 +62,18 @@ static inline unsigned gp_plain_digits(const unsigned char *at, uint32_t *to)
 	v = le64toh(v) - UINT64_C(0x3030303030303030);
 	others = (v | (v + UINT64_C(0x7676767676767676))) & high;
 	if (others) {
-		/* Their places are those of the last of eight. */
+		/* Moves the digits to the last of the eight places. */
 		digits = (unsigned)__builtin_ctzll(others) >> 3;
 		v = digits ? v << (64 - 8 * digits) : 0;
 	}
-	/* Two by two, and so on. */
+	/* Adds neighbouring digits, then pairs, then groups of four. */
 	v = (v * 10 + (v >> 8)) & UINT64_C(0x00ff00ff00ff00ff);
 	v = (v * 100 + (v >> 16)) & UINT64_C(0x0000ffff0000ffff);
 	*to = (uint32_t)(v * 10000 + (v >> 32));
 	return digits;
 }
 
-/* 19 digits at the most, which no overflow comes of. */
+/* At most 19 digits, which cannot overflow. */
 static inline bool gp_plain_number(struct gp_plain *p, uint64_t *to)
 {
 	static const uint32_t powers[] = { 1,	    10,	      100,
@@ -93,8 +94,8 @@ static inline bool gp_plain_number(struct gp_plain *p, uint64_t *to)
 }
 
 /* The high bit of each byte that ends a run of plain characters: quotes,
- * backslashes, and what is not printable ASCII.  A byte above one that ends the
- * run may have it without reason. */
+ * backslashes, and everything except printable ASCII. Bytes above the first of
+ * these may be marked wrongly. */
 static inline uint64_t gp_plain_ends(uint64_t v)
 {
 	const uint64_t ones = UINT64_C(0x0101010101010101);
@@ -106,7 +107,7 @@ static inline uint64_t gp_plain_ends(uint64_t v)
 	       high;
 }
 
-/* The first character from there on that is not plain: eight at once. */
+/* Skips plain characters, eight at a time. */
 static inline const unsigned char *gp_plain_run(const unsigned char *at)
 {
 	uint64_t v, ends;
@@ -151,20 +152,20 @@ static inline bool gp_plain_flag(struct gp_plain *p, bool *to)
 	return true;
 }
 
-/* A number, as jansson holds it. */
+/* A number, as in jansson. */
 struct gp_plain_value {
 	bool is_integer;
 	int64_t integer;
 	double real;
 };
 
-/* A whole number of 64 bits, or one with a fraction; none with an exponent. */
+/* A 64-bit integer, or a number with a fraction but no exponent. */
 bool gp_plain_signed(struct gp_plain *p, struct gp_plain_value *to);
 
-/* Over any value that jansson would take; false: it may not. */
+/* Skips any value that jansson would accept; false: it might not. */
 bool gp_plain_skip(struct gp_plain *p);
 
-/* Whether it is all of other; neither holds a NUL. */
+/* Whether the text equals other; neither contains a NUL. */
 static inline bool gp_plain_is(struct gp_plain_text text, const char *other)
 {
 	if (!text.length || *text.bytes != *other)

@@ -9,9 +9,9 @@
 
 #include "base/mem.h"
 
-#define ITEM_BYTES (16u << 20) /* of one event, segment or text */
-#define DEPTH	   200	       /* brackets in brackets */
-#define AHEAD	   8192	       /* that an event seldom has */
+#define ITEM_BYTES (16u << 20) /* most bytes of one event, segment or text */
+#define DEPTH	   200	       /* most nested brackets */
+#define AHEAD	   8192	       /* more than almost any event has */
 
 void gp_json_scan_init(struct gp_json_scan *scan, struct gp_source *source,
 		       struct gp_diag *diag)
@@ -125,7 +125,7 @@ bool gp_json_next(struct gp_json_scan *scan, struct gp_json_walk *walk)
 	return is_first || expect(scan, ',');
 }
 
-/* ---- what values of jansson mean ---- */
+/* ---- the meaning of jansson's values ---- */
 
 bool gp_json_number(const json_t *value, uint64_t *number)
 {
@@ -168,7 +168,7 @@ const char *gp_json_show(const json_t *value, char text[GP_JSON_SHOWN])
 	return text;
 }
 
-/* ---- cutting ---- */
+/* ---- cutting out a value ---- */
 
 struct cut {
 	struct gp_json_scan *scan;
@@ -235,7 +235,7 @@ static bool is_wide(const char *digits, size_t length)
 	return memcmp(digits, most, length) <= 0;
 }
 
-/* The literal from kept[at] on, if it is such a number, becomes a string. */
+/* Converts the literal from kept[at] on to a string, if it is such a number. */
 static void widen(struct gp_json_scan *scan, size_t at)
 {
 	size_t length = scan->length - at;
@@ -288,7 +288,7 @@ static bool cut_bracket(struct cut *cut, int c)
 	return keep(cut, cut->scan->source->at++, 1);
 }
 
-/* Space between two tokens stays, as one. */
+/* Reduces white space between two tokens to a single space. */
 static bool cut_token(struct cut *cut)
 {
 	struct gp_json_scan *scan = cut->scan;
@@ -321,9 +321,10 @@ static bool cut_token(struct cut *cut)
 	}
 }
 
-/* ---- values that lie in the window as they would be cut ---- */
+/* ---- values that can be used in the window, unchanged ---- */
 
-/* Behind the string that begins there; NULL: not so plain, or not all there. */
+/* Returns the end of the string that begins here; NULL: it is not plain, or not
+ * all in the window. */
 static const unsigned char *pass_string(const unsigned char *at)
 {
 	for (at = gp_plain_run(at + 1); *at != '"'; at = gp_plain_run(at + 1)) {
@@ -334,7 +335,8 @@ static const unsigned char *pass_string(const unsigned char *at)
 	return at + 1;
 }
 
-/* A number that need not be widened, or a word, and what ends it. */
+/* Skips a number that needs no conversion, or a literal name, up to what ends
+ * it. */
 static const unsigned char *pass_literal(const unsigned char *at)
 {
 	const unsigned char *from = at;
@@ -345,9 +347,9 @@ static const unsigned char *pass_literal(const unsigned char *at)
 }
 
 /*
- * Behind the value that begins there, if between its tokens is nothing but
- * single spaces; NULL: it has to be cut.  Behind the window lie zeros, which
- * end all of it.
+ * Returns the end of the value that begins here, if its tokens are separated by
+ * single spaces at most; NULL: it has to be cut out. The zeros after the window
+ * end every token.
  */
 static const unsigned char *pass_value(const unsigned char *at)
 {
@@ -379,7 +381,7 @@ const unsigned char *gp_json_past(const struct gp_json_scan *scan,
 {
 	const unsigned char *end = pass_value(at);
 
-	/* What ends with the window may go on behind it. */
+	/* A value that ends with the window may continue beyond it. */
 	if (!end || end >= scan->source->end || (size_t)(end - at) > ITEM_BYTES)
 		return NULL;
 	return end;
@@ -503,7 +505,7 @@ json_t *gp_json_value(struct gp_json_scan *scan)
 	return gp_json_cut(scan) ? gp_json_parse(scan) : NULL;
 }
 
-/* Nearly every key is plain: nothing in it to decode. */
+/* Almost all keys are plain, with nothing to decode. */
 static bool is_plain_key(const char *item, size_t length)
 {
 	for (size_t i = 1; i + 1 < length; i++)

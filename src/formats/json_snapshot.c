@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PyTorch snapshots as json.dump writes them: entries, segments and blocks are
- * read key by key, and delivered one by one (snapshot_record.h).  Stacks of
- * frames, which are most of such a file and come again and again, are
- * recognised by their text and parsed once.
+ * PyTorch snapshots as written by json.dump: entries, segments and blocks are
+ * read key by key and delivered one by one (snapshot_record.h). Stacks, which
+ * make up most of such a file and recur often, are recognised by their text and
+ * parsed once.
  */
 #include "formats/readers.h"
 
@@ -14,11 +14,11 @@
 #include "base/mem.h"
 #include "formats/snapshot_record.h"
 
-/* The text of a list of frames. */
+/* A list of frames, by its text. */
 struct stack {
-	size_t length; /* 0: it does not end by itself */
+	size_t length; /* 0: its end cannot be told from its text */
 	uint32_t site;
-	uint32_t after; /* the stack that came next, the last time */
+	uint32_t after; /* the stack that followed it last time */
 };
 
 struct json_snapshot {
@@ -29,18 +29,20 @@ struct json_snapshot {
 	struct gp_intern pair_of; /* the bytes of a struct gp_pool_id */
 	size_t pair_room;
 	struct gp_intern stack_texts; /* of frames, up to a limit */
-	struct stack *stacks;	      /* by number of the text */
+	struct stack *stacks;	      /* by number of their text */
 	size_t stack_room, stack_bytes;
 	uint32_t last_stack;
-	uint8_t key_after[GP_WORDS + 1]; /* of an entry, the last time */
-	uint32_t *frames;		 /* of the stack being read */
+	/* the key that followed in the previous entry */
+	uint8_t key_after[GP_WORDS + 1];
+	uint32_t *frames; /* of the stack being read */
 	size_t frame_room;
 	bool has_something;
 };
 
 /* ---- stacks ---- */
 
-/* Texts of stacks that are kept; a program has some thousands of some KiB. */
+/* Most bytes of stacks kept; a program has some thousands of stacks, of some
+ * KiB each. */
 #define STACK_BYTES (64u << 20)
 
 static uint32_t frame_of(struct json_snapshot *s, const json_t *object)
@@ -76,7 +78,7 @@ static uint32_t parse(struct json_snapshot *s)
 	return site;
 }
 
-/* A program's stacks come in the order of the step before. */
+/* Within a step, a program's stacks come in the order of the previous step. */
 static uint32_t follow(struct json_snapshot *s, uint32_t number)
 {
 	s->stacks[s->last_stack].after = number;
@@ -113,7 +115,8 @@ static uint32_t read_frames(struct json_snapshot *s)
 	return follow(s, number);
 }
 
-/* A list ends by itself: nothing else begins with all of its text. */
+/* No other value begins with the whole text of a list, so a prefix match
+ * suffices. */
 static bool is_announced(const struct json_snapshot *s, const unsigned char *at,
 			 uint32_t number)
 {
@@ -161,7 +164,7 @@ static uint32_t number_pair(struct json_snapshot *s, struct gp_pool_id id)
 	return number;
 }
 
-/* ---- values: each adds the key's bit to *bad when it is none of its kind */
+/* ---- values: each sets the key's bit in *bad if the value is invalid ---- */
 
 static enum gp_word find_word(struct gp_plain_text text, enum gp_word first,
 			      enum gp_word last)
@@ -183,7 +186,7 @@ static void take_number(const struct gp_json_scalar *value, enum gp_word key,
 		*bad |= GP_WORD_BIT(key);
 }
 
-/* A handle may have its top bit set, and PyTorch writes it signed. */
+/* A handle may have its top bit set; PyTorch writes it as a signed number. */
 static void take_stream(const struct gp_json_scalar *value, uint64_t *to,
 			uint64_t *bad)
 {
@@ -224,7 +227,7 @@ static void take_word(const struct gp_json_scalar *value, enum gp_word key,
 
 typedef void set_key(struct json_snapshot *s, void *record, enum gp_word key);
 
-/* Reads an object whose walk has come to its first key. */
+/* Reads an object, starting at its first key. */
 static void read_keys(struct json_snapshot *s, struct gp_json_walk *walk,
 		      char *key, set_key *set, void *record)
 {
@@ -305,8 +308,8 @@ static void deliver_entry(struct json_snapshot *s, uint64_t ordinal,
 static const struct gp_snapshot_entry no_entry = { .site = GP_NO_SITE,
 						   .action = GP_WORDS };
 
-/* Keys come in one order, entry by entry: the one that followed the last time
- * is looked at first. */
+/* Keys come in the same order in every entry, so the key that followed last
+ * time is compared first. */
 static enum gp_word find_key(struct json_snapshot *s, struct gp_plain_text text,
 			     enum gp_word before)
 {
@@ -320,7 +323,7 @@ static enum gp_word find_key(struct json_snapshot *s, struct gp_plain_text text,
 	return key;
 }
 
-/* The value of a key; false: it is not plain. */
+/* Parses the value of a key; false: it is not plain. */
 static bool plain_value(struct json_snapshot *s, struct gp_plain *p,
 			struct gp_snapshot_entry *entry, enum gp_word key)
 {
@@ -340,8 +343,8 @@ static bool plain_value(struct json_snapshot *s, struct gp_plain *p,
 	return true;
 }
 
-/* The entry that comes next, read where it stands: most of them.  False: it is
- * not plain, or not all in the window, and nothing is read. */
+/* Parses the next entry in place, which works for most. False: it is not plain,
+ * or not all in the window; nothing is read then. */
 static bool plain_entry(struct json_snapshot *s,
 			struct gp_snapshot_entry *entry)
 {
@@ -379,7 +382,7 @@ static void read_entry(struct json_snapshot *s, uint64_t ordinal, size_t number)
 
 /* ---- blocks ---- */
 
-/* 2.0: the newest allocation comes first. */
+/* 2.0: the latest allocation comes first. */
 static uint32_t history_site(struct json_snapshot *s, const json_t *value)
 {
 	const json_t *frames =
@@ -421,7 +424,7 @@ static void set_block(struct json_snapshot *s, void *record, enum gp_word key)
 
 /* ---- segments ---- */
 
-/* Blocks may come before the keys that a segment cannot do without. */
+/* Blocks may precede the keys that a segment requires. */
 struct segment {
 	struct gp_snapshot_segment record;
 	struct gp_snapshot_block *blocks;
@@ -512,7 +515,7 @@ static void read_segment(struct json_snapshot *s, size_t number)
 	free(segment.blocks);
 }
 
-/* PyTorch writes an entry's action first. */
+/* An entry begins with its action. */
 static void read_entry_or_segment(struct json_snapshot *s, size_t number)
 {
 	struct gp_snapshot_entry entry = no_entry;
@@ -606,7 +609,7 @@ bool gp_json_snapshot_knows(const char *key)
 	return find_top(key) != GP_WORDS;
 }
 
-/* A list, or null where there is nothing. */
+/* A list; null stands for an empty one. */
 static bool enter_list(struct json_snapshot *s, struct gp_json_walk *walk)
 {
 	if (gp_json_peek(s->scan) == 'n') {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gpupool-trace: its header and devices, one document or JSON Lines. */
+/* gpupool-trace: its header and devices, as one document or as JSON Lines. */
 #include "formats/json_trace.h"
 
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 
 #define VERSION 1
 
-/* ---- fields of its objects: checked, or refused by name ---- */
+/* ---- the values of its keys: checked, and named in messages ---- */
 
 #define WHOLE "a whole number from 0 to 2^64 - 1"
 
@@ -152,7 +152,7 @@ static void add_caller(struct gp_json_trace *t, const json_t *value)
 	if (!json_is_integer(value) || json_integer_value(value) != -1)
 		gp_json_trace_number(t, "the list", "callers", value, &caller);
 	if (caller > GP_NO_SITE)
-		caller = GP_NO_SITE - 1; /* is not there either */
+		caller = GP_NO_SITE - 1; /* also out of range */
 	t->callers = gp_mem_grow(t->callers, &t->caller_room,
 				 t->caller_count + 1, sizeof(*t->callers));
 	t->callers[t->caller_count++] = (uint32_t)caller;
@@ -166,7 +166,7 @@ static uint32_t owner_text(struct gp_json_trace *t, const json_t *value)
 		       : GP_NO_ID;
 }
 
-/* What a newer gpupool tells apart is not known here. */
+/* Categories of newer versions of gpupool are unknown here. */
 static void add_owner(struct gp_json_trace *t, const json_t *value)
 {
 	const json_t *category = json_object_get(value, "category");
@@ -214,7 +214,7 @@ static void read_owners(struct gp_json_trace *t)
 	read_list(t, add_owner);
 }
 
-/* "2.9", "2.9.1+cu128"; anything else tells nothing. */
+/* Accepts "2.9" and "2.9.1+cu128"; other texts are ignored. */
 static void read_torch(struct gp_json_trace *t, const char *torch)
 {
 	unsigned minor;
@@ -237,7 +237,7 @@ static void read_source(struct gp_json_trace *t, const json_t *source)
 	read_torch(t, json_string_value(json_object_get(source, "torch")));
 }
 
-/* Says more than the source's torch does, and wins. */
+/* More precise than the source's torch, and takes precedence. */
 static void read_release(struct gp_json_trace *t, const json_t *release)
 {
 	const char *why = json_string_value(json_object_get(release, "why"));
@@ -283,7 +283,7 @@ static void check_format(struct gp_json_trace *t, const json_t *format)
 				      gp_json_show(format, shown));
 }
 
-/* A text; null tells nothing. */
+/* A text; null: unknown. */
 static void read_told(struct gp_json_trace *t, const char *key,
 		      const json_t *text,
 		      void (*tell)(struct gp_build *build, const char *text))
@@ -318,7 +318,8 @@ static void read_frees(struct gp_json_trace *t, const json_t *frees)
 				    "at_once, or not there");
 }
 
-/* A key of the header: its value is walked, or small and parsed whole. */
+/* A key of the header: its value is walked over, or is small and parsed as a
+ * whole. */
 static const struct header_key {
 	const char *key;
 	void (*walk)(struct gp_json_trace *t);
@@ -353,7 +354,7 @@ bool gp_json_trace_knows(const char *key)
 	return find_key(key) != NULL;
 }
 
-/* A bit of gp_json_trace's keys. */
+/* The key's bit in gp_json_trace.keys. */
 static uint32_t bit_of(const struct header_key *row)
 {
 	return UINT32_C(1) << (row - header_keys);
@@ -386,9 +387,9 @@ static void read_key(struct gp_json_trace *t, const char *key)
 
 /* ---- the end ---- */
 
-/* A line behind the header that is no event adds to it: sites with their
- * callers, owners, what devices are told of behind events: counters, and whose
- * a block turned out to be.  A recorder does not know them before. */
+/* A line that is not an event continues the header: sites with their callers,
+ * owners, and what is known of devices only after the events: counters, and the
+ * owners of blocks. A recorder does not know these earlier. */
 static bool adds_to_header(const json_t *line)
 {
 	return !json_object_get(line, "op") &&
@@ -464,7 +465,7 @@ static void add_devices(struct gp_json_trace *t, const json_t *devices)
 	}
 }
 
-/* Files put behind one another would be read as one program. */
+/* Concatenated files would be read as one program. */
 static void refuse_second(struct gp_json_trace *t)
 {
 	gp_diag_hint(t->diag, "a file holds one trace; a folder of traces is a "
@@ -473,7 +474,7 @@ static void refuse_second(struct gp_json_trace *t)
 				      "behind its events another trace begins");
 }
 
-/* Events of the header's first device, unless they say otherwise. */
+/* Events belong to the header's first device, unless they name another. */
 static void read_lines(struct gp_json_trace *t)
 {
 	uint32_t device = 0;
@@ -509,7 +510,7 @@ static void read_lines(struct gp_json_trace *t)
 	}
 }
 
-/* Texts and callers become sites; a site's callers stand before it. */
+/* Makes sites of texts and callers; the callers of a site precede it. */
 static enum gp_status resolve_sites(struct gp_json_trace *t)
 {
 	uint32_t *sites = gp_mem_alloc(t->site_count, sizeof(*sites));
@@ -554,7 +555,7 @@ static enum gp_status check_header(struct gp_json_trace *t)
 			   missing);
 }
 
-/* The trace; also ends the build when the scan has failed. */
+/* Finishes the build; also ends it if the scan has failed. */
 static enum gp_status finish(struct gp_json_trace *t, struct gp_trace **trace)
 {
 	enum gp_status status = t->scan->status;

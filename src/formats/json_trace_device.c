@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Devices of a gpupool-trace: their states and their events. */
+/* The devices of a gpupool-trace: their states and events. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 /* ---- "start" and "end": PyTorch's segments and blocks ---- */
 
-/* A segment while its keys are read, which may come behind its blocks. */
+/* A segment while its keys are read; they may follow its blocks. */
 struct segment {
 	struct gp_json_trace *t;
 	const char *key; /* "start" or "end" */
@@ -160,7 +160,7 @@ static void read_members(struct segment *s)
 	}
 }
 
-/* An end's blocks are known by then. */
+/* When the end state is read, its blocks are known. */
 static void claim(const struct segment *s, uint32_t device, size_t i)
 {
 	if (s->owners[i] != GP_NO_OWNER && s->blocks[i].id != GP_NO_ID &&
@@ -288,7 +288,7 @@ void gp_json_trace_counters(struct gp_json_trace *t, uint32_t device,
 	}
 }
 
-/* Keys whose values are small and about a device that is known. */
+/* Keys with small values, of a device that is known. */
 static void read_device_value(struct gp_json_trace *t, uint32_t device,
 			      const char *key)
 {
@@ -300,7 +300,7 @@ static void read_device_value(struct gp_json_trace *t, uint32_t device,
 	if (!strcmp(key, "guesses"))
 		read_guesses(t, device, value);
 	else if (json_is_null(value))
-		; /* not known */
+		; /* unknown */
 	else if (!strcmp(key, "memory_stats"))
 		gp_json_trace_counters(t, device, value);
 	else if (gp_json_trace_number(t, "the device", key, value, &bytes))
@@ -334,7 +334,7 @@ static const char *const device_keys[] = { "device",	  "events",
 					   "total_memory" };
 #define DEVICE_KEYS (sizeof(device_keys) / sizeof(*device_keys))
 
-/* DEVICE_KEYS: it is none of them. */
+/* DEVICE_KEYS: unknown. */
 static size_t find_device_key(const char *key)
 {
 	size_t i = 0;
@@ -355,7 +355,7 @@ static void read_device_key(struct gp_json_trace *t, uint32_t device,
 		read_device_value(t, device, key);
 }
 
-/* So that what follows can be told whose it is. */
+/* Messages about what follows name the device. */
 static void require_device(struct gp_json_trace *t, size_t number,
 			   const char *key)
 {

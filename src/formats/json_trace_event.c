@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Events of gpupool-trace: gpupool-trace(5).
+ * The events of a gpupool-trace: see gpupool-trace(5).
  *
- * Nearly all are of a plain form, which is read where it stands: each key one
- * of ours and there once, whole numbers, texts of ASCII without escapes.  Any
- * other goes to jansson.  Only what jansson read is ever refused, so a message
- * does not depend on how an event is written.
+ * Almost all events have a plain form, which is parsed in place: only known
+ * keys, each once, whole numbers, and ASCII strings without escapes. Others are
+ * parsed by jansson. Only events parsed by jansson are ever rejected, so that
+ * messages do not depend on how an event is written.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -50,7 +50,7 @@ static const uint8_t lengths[KEYS] = { 2, 6, 2, 4,  4, 6, 4, 4, 4, 8, 5,
 
 #define BIT(key) (1u << (key))
 
-/* What an event cannot do without. */
+/* The keys that each kind requires. */
 static const uint32_t needs[GP_EVENT_KINDS] = {
 	[GP_ALLOC] = BIT(ID) | BIT(SIZE),
 	[GP_FREE] = BIT(ID),
@@ -76,14 +76,14 @@ static const uint32_t needs[GP_EVENT_KINDS] = {
 };
 
 /*
- * An event as it stands in the file: plain values, or, where it is not of the
- * plain form, what jansson made of it, NULL by key where there is none.
+ * The keys of an event: plain values or, if the event is not plain, jansson's
+ * values, NULL for missing keys.
  */
 struct raw {
-	uint32_t has; /* a bit by key; null counts as not there */
+	uint32_t has; /* a bit per key; null counts as missing */
 	bool is_plain;
-	uint32_t is_true; /* plain: a bit by key; else false */
-	const char *op;	  /* when it is known, as are its fields */
+	uint32_t is_true; /* plain: a bit per key; 0: false */
+	const char *op;	  /* once known, together with fields */
 	uint8_t fields;	  /* enum gp_event_field */
 	uint64_t numbers[KEYS];
 	struct gp_pool_id pool;
@@ -101,7 +101,8 @@ static const json_t *value_of(const struct raw *raw, enum key key)
 	return has(raw, key) ? raw->values[key] : NULL;
 }
 
-/* The key is not as it must be.  Of a plain event jansson's reading says so. */
+/* Reports an invalid key. For a plain event, that is left to the parse by
+ * jansson. */
 static bool wrong(struct gp_json_trace *t, const struct raw *raw, enum key key,
 		  const char *must_be)
 {
@@ -111,7 +112,7 @@ static bool wrong(struct gp_json_trace *t, const struct raw *raw, enum key key,
 	return false;
 }
 
-/* ---- values; missing ones keep what *to holds ---- */
+/* ---- values; if one is missing, *to is unchanged ---- */
 
 static bool take_number(struct gp_json_trace *t, const struct raw *raw,
 			enum key key, uint64_t *to)
@@ -150,8 +151,8 @@ static bool take_pool(struct gp_json_trace *t, const struct raw *raw,
 	return t->scan->status == GP_OK;
 }
 
-/* An index into "sites" or "owners", which read reads from JSON; none if the
- * key is missing. */
+/* An index into "sites" or "owners"; `none` if the key is missing. read: reads
+ * it from jansson's value. */
 static bool take_index(struct gp_json_trace *t, const struct raw *raw,
 		       enum key key, uint32_t none,
 		       bool (*read)(struct gp_json_trace *t, const char *owner,
@@ -193,14 +194,14 @@ static bool is_false(const struct raw *raw, enum key key)
 			     : json_is_false(value_of(raw, key));
 }
 
-/* ---- what they mean ---- */
+/* ---- the meaning of the values ---- */
 
-/* GP_EVENT_KINDS: there is none of that name. */
+/* GP_EVENT_KINDS: there is no kind with that name. */
 static uint8_t kind_of(struct gp_plain_text op)
 {
 	uint8_t kind = 0;
 
-	/* Nearly all. */
+	/* almost all */
 	if (op.length == 5 && !memcmp(op.bytes, "alloc", 5))
 		return GP_ALLOC;
 	if (op.length == 4 && !memcmp(op.bytes, "free", 4))
@@ -250,7 +251,7 @@ static bool has_needed(struct gp_json_trace *t, const struct raw *raw,
 	return wrong(t, raw, key, "");
 }
 
-/* Size and address go by other names where they are something else. */
+/* Some kinds have other names for the size or the address. */
 static bool read_numbers(struct gp_json_trace *t, const struct raw *raw,
 			 struct gp_event *event, uint64_t *name)
 {
@@ -272,7 +273,7 @@ static bool read_numbers(struct gp_json_trace *t, const struct raw *raw,
 			  &event->site);
 }
 
-/* Who waits, if it is not the program. */
+/* The stream that waits, if it is not the program. */
 static bool read_by(struct gp_json_trace *t, const struct raw *raw,
 		    struct gp_event *event)
 {
@@ -384,7 +385,7 @@ static void name_event(const struct gp_json_trace *t, uint32_t device)
 		gp_diag_record(t->diag, "event %zu", t->devices[device].events);
 }
 
-/* False: a failure, or a plain event that jansson has to look at. */
+/* False: a failure, or a plain event that has to be parsed by jansson. */
 static bool deliver(struct gp_json_trace *t, uint32_t device, struct raw *raw)
 {
 	struct gp_event event = { .id = GP_NO_ID };
@@ -411,7 +412,7 @@ static bool deliver(struct gp_json_trace *t, uint32_t device, struct raw *raw)
 	return false;
 }
 
-/* ---- as jansson reads it ---- */
+/* ---- events parsed by jansson ---- */
 
 static void spread(const json_t *object, struct raw *raw)
 {
@@ -450,11 +451,11 @@ void gp_json_trace_event(struct gp_json_trace *t, uint32_t device,
 	name_event(t, device);
 }
 
-/* ---- the plain form ---- */
+/* ---- plain events ---- */
 
 #define IS(name) (!memcmp(at, name "\"", sizeof(name)))
 
-/* The key whose name begins there, with the quote behind it; or KEYS. */
+/* The key whose name, with its closing quote, begins here; KEYS: unknown. */
 static enum key plain_key(const unsigned char *at)
 {
 	switch (*at) {
@@ -513,7 +514,7 @@ static bool plain_value(struct gp_plain *p, struct raw *raw, enum key key)
 	}
 }
 
-/* An object, from its brace on. */
+/* Parses an object, starting at its brace. */
 static bool plain_event(struct gp_plain *p, struct raw *raw)
 {
 	raw->has = raw->is_true = 0;

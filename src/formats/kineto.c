@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Profiles of torch.profiler with profile_memory=True, as export_chrome_trace
- * writes them: an object whose traceEvents hold "[memory]" instants among
- * operators and kernels (libkineto/src/output_json.cpp).  Each instant is an
- * allocation or a free of a block of the caching allocator: address, size, and
- * the sums behind it.
+ * Profiles of torch.profiler with profile_memory=True, as written by
+ * export_chrome_trace: an object whose traceEvents contain "[memory]" instants
+ * among operators and kernels (libkineto/src/output_json.cpp). Each instant is
+ * the allocation or free of a block of the caching allocator, with its address,
+ * its size and the sums after it.
  *
- * What matters of the many events is kept; when all are read, each memory event
- * gets the operators that it happened in, and becomes a request.
+ * The relevant events are collected first. Once all are read, each memory event
+ * is assigned the operators that were running, and becomes a request.
  */
 #include "formats/readers.h"
 
@@ -22,9 +22,9 @@
 #define STEP	"ProfilerStep#"
 #define STEP_AT (sizeof(STEP) - 1)
 
-/* ---- what is kept ---- */
+/* ---- collected events ---- */
 
-/* In the order in which they come at one time. */
+/* Ordered as they are sorted at equal times. */
 enum kineto_kind { KINETO_STEP_END, KINETO_STEP, KINETO_MEMORY };
 
 struct kineto_record {
@@ -32,7 +32,7 @@ struct kineto_record {
 	uint64_t order;
 	uint64_t thread;
 	uint64_t addr, size; /* KINETO_MEMORY */
-	uint64_t total;	     /* allocated behind it; UINT64_MAX: not known */
+	uint64_t total;	     /* allocated after it; UINT64_MAX: unknown */
 	uint64_t reserved;   /* likewise */
 	uint32_t device;
 	uint32_t site;
@@ -41,7 +41,7 @@ struct kineto_record {
 	bool is_free;
 };
 
-/* What ran on a thread, from ts to end. */
+/* Something that ran on a thread, from ts to end. */
 struct kineto_span {
 	double ts, end;
 	uint64_t order;
@@ -49,28 +49,28 @@ struct kineto_span {
 	uint32_t text;
 };
 
-/* What a device has, by CUDA's ordinal. */
-#define KINETO_DEVICES 64 /* that are told of */
+/* The properties of devices, by CUDA's ordinal. */
+#define KINETO_DEVICES 64 /* most devices with properties */
 struct kineto_memory {
 	uint64_t ordinal, bytes;
 };
 
 struct kineto_profile {
-	struct kineto_record *records; /* are put in order */
+	struct kineto_record *records; /* will be sorted */
 	size_t count;
 	const struct kineto_memory *memory;
 	size_t memory_count;
-	uint64_t base_us; /* added to times */
+	uint64_t base_us; /* is added to times */
 };
 
-/* ---- which operators a memory event happened in ---- */
+/* ---- the operators in which a memory event happened ---- */
 
 static int compare(double a, double b)
 {
 	return a < b ? -1 : a > b;
 }
 
-/* By thread, then by time; of those that begin together, the longest first. */
+/* By thread, then by begin; of those that begin together, the longest first. */
 static int by_begin(const void *a, const void *b)
 {
 	const struct kineto_span *x = a, *y = b;
@@ -96,7 +96,7 @@ static int by_thread(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* What runs, outermost first. */
+/* The spans that are running, outermost first. */
 struct stack {
 	struct gp_build *build;
 	struct open {
@@ -139,7 +139,7 @@ static bool is_before(const struct kineto_span *span,
 	return span->ts <= record->ts;
 }
 
-/* Gives each memory event the stack of what ran on its thread. */
+/* Assigns to each memory event the stack of what was running on its thread. */
 static void kineto_place(struct gp_build *build, struct kineto_record *records,
 			 size_t record_count, struct kineto_span *spans,
 			 size_t span_count)
@@ -169,25 +169,24 @@ static void kineto_place(struct gp_build *build, struct kineto_record *records,
 /*
  * ---- the requests ----
  *
- * The events of a profile are in order of threads; here they come in order of
- * time.
+ * The events of a profile are ordered by thread; here they are ordered by time.
  *
- * A profile begins in the middle: what is freed without an allocation was there
- * before, and so was what the first event's sum has more than that, whose parts
- * nobody knows: one block stands for them.
+ * A profile begins while the program is running. Blocks that are freed without
+ * an allocation existed before it. So did the remainder of the first event's
+ * sum; it is represented by one block, because its parts are unknown.
  */
 
 #define BEFORE "(before the profile began)"
 
-/* Marks go to each device, of so many at most. */
+/* Marks are copied to each device, up to that many. */
 #define MARKED_DEVICES 16
 
 struct device {
 	struct gp_ledger ledger;
-	struct gp_map live; /* address -> 1, while looking for what was there */
-	uint64_t before;    /* bytes there before the first event */
-	uint64_t known;	    /* of these, freed later */
-	uint64_t unknown_at; /* an address of no block */
+	struct gp_map live; /* address -> 1, while looking for earlier blocks */
+	uint64_t before;    /* bytes in use before the first event */
+	uint64_t known;	    /* the part of these that is freed later */
+	uint64_t unknown_at; /* an address without a block */
 	bool has_first;
 	struct gp_recorded recorded;
 	struct gp_guesses guesses;
@@ -216,7 +215,7 @@ static int by_time(const void *a, const void *b)
 static uint64_t time_of(const struct requests *r,
 			const struct kineto_record *record)
 {
-	/* Beyond, nothing is a time, nor an integer. */
+	/* Outside this range it is not a time, and does not fit an integer. */
 	if (!(record->ts > 0 && record->ts < 1e18))
 		return r->profile->base_us;
 	return r->profile->base_us + (uint64_t)record->ts;
@@ -255,7 +254,7 @@ static enum gp_status find_device(struct requests *r, uint32_t ordinal,
 	return status;
 }
 
-/* ---- what was there before ---- */
+/* ---- blocks from before the profile ---- */
 
 static struct gp_event event_of(const struct requests *r,
 				const struct kineto_record *record)
@@ -305,7 +304,7 @@ static void raise(bool *has, uint64_t *most, uint64_t value)
 		*most = value;
 }
 
-/* What the profile itself counts, behind each event. */
+/* The profile's own sums, after each event. */
 static void note_recorded(struct gp_recorded *recorded,
 			  const struct kineto_record *record, bool is_first)
 {
@@ -371,7 +370,7 @@ static void finish_before(struct requests *r, struct device *d)
 	d->guesses.start_blocks = d->ledger.names;
 }
 
-/* ---- all of it ---- */
+/* ---- all requests ---- */
 
 static void push_mark(struct requests *r, const struct kineto_record *record)
 {
@@ -430,7 +429,7 @@ static enum gp_status request(struct requests *r)
 	return GP_OK;
 }
 
-/* The requests, on the devices that have any. */
+/* Makes the requests of the devices that have any. */
 static enum gp_status kineto_request(struct gp_build *build,
 				     const struct kineto_profile *profile,
 				     struct gp_diag *diag)
@@ -495,7 +494,7 @@ static struct kineto_record *add_record(struct kineto *k)
 	return &k->records[k->record_count++];
 }
 
-/* ---- an event, as it stands in the file ---- */
+/* ---- an event in the file ---- */
 
 enum key {
 	NAME,
@@ -504,7 +503,7 @@ enum key {
 	DURATION,
 	THREAD,
 	ARGS,
-	TYPE, /* of ARGS, from here on */
+	TYPE, /* from here on, keys of ARGS */
 	DEVICE,
 	ADDR,
 	BYTES,
@@ -538,14 +537,14 @@ static const struct {
 
 #define BIT(key) (1u << (key))
 
-/* By key; what is not there, or of another kind, has no bit. */
+/* By key; missing values, or those of another type, have no bit. */
 struct event {
 	uint32_t texts, numbers, integers;
 	struct gp_plain_text text[CATEGORY + 1];
 	double real[KEYS];
 	int64_t integer[KEYS];
-	uint64_t number[KEYS]; /* whole, from 0 to 2^64 - 1 */
-	uint32_t naturals;     /* bits of these */
+	uint64_t number[KEYS]; /* integers from 0 to 2^64 - 1 */
+	uint32_t naturals;     /* the bits of keys with such numbers */
 };
 
 static uint64_t thread_of(const struct event *e)
@@ -583,7 +582,7 @@ static void set_text(struct event *e, enum key key, struct gp_plain_text text)
 	e->text[key] = text;
 }
 
-/* Whether it is that text, or has it before a NUL. */
+/* Whether the value is that text, up to its end or a NUL. */
 static bool is_text(const struct event *e, enum key key, const char *text)
 {
 	size_t length = strlen(text);
@@ -593,7 +592,7 @@ static bool is_text(const struct event *e, enum key key, const char *text)
 	       (e->text[key].length == length || !e->text[key].bytes[length]);
 }
 
-/* ---- events that matter ---- */
+/* ---- relevant events ---- */
 
 static void read_memory(struct kineto *k, const struct event *e)
 {
@@ -680,7 +679,7 @@ static void take_event(struct kineto *k, const struct event *e)
 		read_span(k, e);
 }
 
-/* ---- as jansson reads it ---- */
+/* ---- events parsed by jansson ---- */
 
 static void spread(const json_t *object, struct event *e)
 {
@@ -710,7 +709,7 @@ static bool holds(const struct gp_json_scan *scan, const char *word)
 	return memmem(scan->item, scan->length, word, strlen(word)) != NULL;
 }
 
-/* Most events are neither: they are not worth parsing. */
+/* Most events are irrelevant and need not be parsed. */
 static void parse_event(struct kineto *k)
 {
 	struct gp_json_scan *scan = k->scan;
@@ -731,7 +730,7 @@ static void parse_event(struct kineto *k)
 	json_decref(object);
 }
 
-/* ---- the plain form, read where it stands ---- */
+/* ---- plain events, parsed in place ---- */
 
 static enum key find_key(struct gp_plain_text text, enum key first,
 			 enum key last)
@@ -766,7 +765,8 @@ static bool plain_value(struct gp_plain *p, struct event *e, enum key key)
 	return true;
 }
 
-/* An object in which each of our keys, from first to last, comes but once. */
+/* Parses an object in which each known key from first to last occurs at most
+ * once. */
 static bool plain_object(struct gp_plain *p, struct event *e, enum key first,
 			 enum key last)
 {
@@ -797,7 +797,7 @@ static bool plain_object(struct gp_plain *p, struct event *e, enum key first,
 	return gp_plain_step(p, '}');
 }
 
-/* False: it is not plain, or not all of it is in the window. */
+/* False: the event is not plain, or not all in the window. */
 static bool plain_event(struct kineto *k)
 {
 	struct gp_plain p = { .at = gp_json_ahead(k->scan) };

@@ -20,7 +20,7 @@ void gp_ledger_alloc(struct gp_ledger *ledger, const struct gp_event *event)
 
 	if (before != GP_MAP_NONE) {
 		ledger->lost++;
-		gone.size = 0; /* that of its alloc */
+		gone.size = 0; /* has that of its alloc */
 		push(ledger, &gone, GP_FREE, GP_INFERRED, before);
 	}
 	gp_map_put(&ledger->live, event->addr, ledger->names);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Requests of recordings that know blocks by address only: gives each a name
- * from its allocation to its free.
+ * Requests of recordings that identify blocks by address only: a block gets a
+ * name from its allocation to its free.
  */
 #ifndef FORMATS_LEDGER_H
 #define FORMATS_LEDGER_H
@@ -14,14 +14,15 @@ struct gp_ledger {
 	uint32_t device;	/* of the build */
 	struct gp_map live;	/* address -> name */
 	uint32_t names;		/* so far */
-	uint64_t lost; /* frees of nothing, and allocs that were live */
+	/* frees of unknown blocks, and allocs at live addresses */
+	uint64_t lost;
 };
 
-/* Appends the event, whose addr says where and is not kept: it is no answer
- * that PyTorch's allocator could be held to. */
+/* Appends the event. Its addr identifies the block and is not kept, because a
+ * replay of PyTorch's allocator is not compared with it. */
 void gp_ledger_alloc(struct gp_ledger *ledger, const struct gp_event *event);
 void gp_ledger_free(struct gp_ledger *ledger, const struct gp_event *event);
-/* A request that was not served, given back at once where it can be. */
+/* A request that was not served, freed at once in case a replay serves it. */
 void gp_ledger_refuse(struct gp_ledger *ledger, const struct gp_event *event);
 void gp_ledger_release(struct gp_ledger *ledger);
 

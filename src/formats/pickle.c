@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PyTorch snapshots as Python pickles, protocols 2 to 5, read as a stream, from
+ * PyTorch snapshots as Python pickles, protocols 2 to 5, read as a stream from
  * the first opcode to STOP.
  *
- * Plain data only: opcodes that import, call or build objects are an error
- * that names them, as nothing is ever executed.  Memory grows with the records
- * and the memo, never with a length that a file claims.
+ * Only plain data is accepted: opcodes that import, call or build objects are
+ * errors that name them, as nothing is ever executed. Memory grows with the
+ * records and the memo, never with a length that a file claims.
  */
 #include "formats/readers.h"
 
@@ -54,8 +54,9 @@ static enum gp_status fail_stack(struct gp_machine *m)
 	return fail_damaged(m, "the pickle uses a value that is not there");
 }
 
-/* Room for all that the window's bytes can make; after each change of it.  A
- * count that no longer fits its 32 bits is an error; that takes 4 GiB. */
+/* Makes room for everything that the bytes of the window can create; called
+ * after each change of the window. A count that exceeds 32 bits, which takes 4
+ * GiB, is an error. */
 static enum gp_status make_room(struct gp_machine *m)
 {
 	size_t n = (size_t)(m->source->end - m->source->at) + GP_LOOKAHEAD;
@@ -77,8 +78,8 @@ static enum gp_status make_room(struct gp_machine *m)
 	return GP_OK;
 }
 
-/* At least GP_LOOKAHEAD bytes in the window, or all that are left.  A position
- * beyond the end is that of an opcode with its argument cut off. */
+/* Makes at least GP_LOOKAHEAD bytes available, or all that are left. If the
+ * position is beyond the end, an opcode's argument was cut off. */
 static enum gp_status refill(struct gp_machine *m)
 {
 	if (m->source->at > m->source->end)
@@ -108,7 +109,8 @@ static void release(struct gp_machine *m)
 	free(m->memo);
 }
 
-/* The items above the newest mark, which goes; NULL: there is none. */
+/* The items above the topmost mark, which is removed; NULL: there is no
+ * mark. */
 static uint64_t *pop_mark(struct gp_machine *m)
 {
 	uint64_t *items = gp_machine_fence(m);
@@ -119,13 +121,14 @@ static uint64_t *pop_mark(struct gp_machine *m)
 	return items;
 }
 
-/* The container under items, or NULL. */
+/* The container below items, or NULL. */
 static uint64_t *container(const struct gp_machine *m, uint64_t *items)
 {
 	return items && items > gp_machine_fence(m) ? items - 1 : NULL;
 }
 
-/* SETITEMS for the items up to the top; NULL is an error told. */
+/* SETITEMS with the items up to the top. NULL is an error that was already
+ * reported. */
 static enum gp_status set_items(struct gp_machine *m, uint64_t *items)
 {
 	uint64_t *dict = container(m, items);
@@ -141,14 +144,14 @@ static enum gp_status set_items(struct gp_machine *m, uint64_t *items)
 	return GP_OK;
 }
 
-/* ---- opcodes that are not read ---- */
+/* ---- opcodes that are rejected ---- */
 
 struct name {
 	unsigned char opcode;
 	const char *name;
 };
 
-/* Those that make Python import, call or ask for something. */
+/* Opcodes that make Python import, call or request something. */
 static const struct name unsafe[] = {
 	{ 'c', "GLOBAL" },
 	{ 'i', "INST" },
@@ -168,7 +171,7 @@ static const struct name unsafe[] = {
 	{ 0, NULL },
 };
 
-/* Protocol 0's. */
+/* Opcodes of protocol 0. */
 static const struct name texts[] = {
 	{ 'I', "INT" }, { 'L', "LONG" }, { 'F', "FLOAT" },   { 'S', "STRING" },
 	{ 'g', "GET" }, { 'p', "PUT" },	 { 'V', "UNICODE" }, { 0, NULL },
@@ -210,21 +213,22 @@ static enum gp_status fail_opcode(struct gp_machine *m, unsigned char opcode)
 			   opcode);
 }
 
-/* ---- opcodes that are rare ---- */
+/* ---- rare opcodes ---- */
 
-/* Longer texts mean nothing here, and are passed over. */
+/* Longer texts are meaningless here, and skipped. */
 #define TEXT_BYTES 65536
 
-/* The newest n values, or NULL. */
+/* The topmost n values, or NULL. */
 static uint64_t *newest(const struct gp_machine *m, ptrdiff_t n)
 {
 	return m->top - gp_machine_fence(m) >= n ? m->top - n : NULL;
 }
 
 /*
- * Is that list the trace of a device?  It is if the stack is: the top dict, its
- * keys and values by turns, the key "device_traces", the list of traces, this
- * one; between the last two the traces before it, if there is a mark there.
+ * Whether that list is the trace of a device. It is if the stack contains: the
+ * top dict, its keys and values alternating, the key "device_traces", the list
+ * of traces, and this list; if there is a mark between the last two, it is
+ * followed by the earlier traces.
  */
 static bool is_trace(const struct gp_machine *m, const uint64_t *list,
 		     uint64_t *ordinal)
@@ -263,7 +267,7 @@ static enum gp_status append(struct gp_machine *m, uint64_t *items)
 	return status;
 }
 
-/* n values become one: a new dict or list, or a tuple. */
+/* Turns n values into a new dict or list, or a tuple. */
 static enum gp_status collect(struct gp_machine *m, unsigned char opcode,
 			      uint64_t *items)
 {
@@ -309,7 +313,7 @@ static enum gp_status duplicate(struct gp_machine *m)
 	return GP_OK;
 }
 
-/* An index comes after a put of each one below it, so it is never beyond the
+/* An index is used after all smaller ones, so it never exceeds the number of
  * bytes read. */
 static enum gp_status put(struct gp_machine *m, uint32_t index)
 {
@@ -330,7 +334,7 @@ static enum gp_status put(struct gp_machine *m, uint32_t index)
 	return make_room(m);
 }
 
-/* Bytes that mean nothing: passed over in whatever pieces they come. */
+/* Skips meaningless bytes, in whatever pieces they come. */
 static enum gp_status skip(struct gp_machine *m, uint64_t n)
 {
 	if (!gp_source_take(m->source, NULL, n))
@@ -351,7 +355,8 @@ static enum gp_status read_text(struct gp_machine *m, uint64_t n)
 	return make_room(m);
 }
 
-/* Little-endian two's complement; beyond 64 bits it is only a value. */
+/* Little-endian two's complement; numbers of more than 64 bits become
+ * opaque. */
 static enum gp_status read_integer(struct gp_machine *m, uint32_t n)
 {
 	unsigned char bytes[9] = { 0 };
@@ -402,8 +407,8 @@ static enum gp_status read_float(struct gp_machine *m, const unsigned char *at)
 	return push(m, (bits & ~UINT64_C(255)) | GP_VALUE_FLOAT);
 }
 
-/* Moves past an argument of n bytes; if it is cut off, to the end, where the
- * next opcode is missed. */
+/* Skips an argument of n bytes; if it is cut off, moves to the end, where the
+ * next opcode is found missing. */
 static const unsigned char *argument(struct gp_machine *m, ptrdiff_t n)
 {
 	const unsigned char *at = m->source->at;
@@ -412,8 +417,8 @@ static const unsigned char *argument(struct gp_machine *m, ptrdiff_t n)
 	return at;
 }
 
-/* Does one opcode, whose byte is passed, if it is rare or its argument is of
- * any length; fails for what is no opcode, and for those that are not done. */
+/* Executes one opcode, after its byte, if it is rare or has an argument of
+ * variable length; fails for unknown and rejected opcodes. */
 static enum gp_status step(struct gp_machine *m, unsigned char opcode)
 {
 	switch (opcode) {
@@ -455,11 +460,12 @@ static enum gp_status step(struct gp_machine *m, unsigned char opcode)
 	}
 }
 
-/* ---- the others ---- */
+/* ---- frequent opcodes ---- */
 
 /*
- * Runs to STOP.  at, end, top and bottom (the fence) are the machine's, kept
- * in registers; leave and enter carry them over calls that may move them.
+ * Runs up to STOP. at, end, top and bottom (the fence) are copies of the
+ * machine's members in registers; leave and enter synchronise them around calls
+ * that may change them.
  */
 static enum gp_status run(struct gp_machine *m)
 {
@@ -582,7 +588,7 @@ enter:
 		}
 	}
 leave:
-	/* An opcode that step does, or that gets no further. */
+	/* An opcode for step, or one that fails. */
 	m->source->at = at;
 	m->top = top;
 	m->opcode_at = gp_source_offset(m->source) - 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Dicts the fast way.  A trace is a long list of dicts that have the same keys
- * in the same order, so this is where the time for a large file goes.
+ * The fast path for dicts. A trace is a long list of dicts with the same keys
+ * in the same order, so most of the time for a large file is spent here.
  */
 #include <string.h>
 
@@ -9,8 +9,8 @@
 
 /* ---- reading entries by stencils ---- */
 
-/* So many words are compared at once: a branch for each would cost more than
- * the words do. */
+/* Words compared at once: a branch per word would cost more than comparing
+ * them. */
 #define STRIDE 4
 _Static_assert(GP_STENCIL_BYTES % (8 * STRIDE) == 0, "whole strides");
 _Static_assert(GP_STENCIL_BYTES <= GP_DICT_BYTES, "in the window");
@@ -74,7 +74,7 @@ GP_ALWAYS_INLINE bool read_numbers(const struct gp_stencil *s,
 	return !negative;
 }
 
-/* False: a reference is to what is not there. */
+/* False: a reference has no target. */
 GP_ALWAYS_INLINE bool read_gets(const struct gp_stencil *s,
 				const unsigned char *at,
 				const struct gp_machine *m, size_t memo_count,
@@ -90,7 +90,7 @@ GP_ALWAYS_INLINE bool read_gets(const struct gp_stencil *s,
 	return true;
 }
 
-/* Writes the entry behind the last; false: it is nothing for a stencil. */
+/* Writes the entry after the last one; false: the stencil does not apply. */
 GP_ALWAYS_INLINE bool read_entry(struct gp_machine *m,
 				 const struct gp_stencil *s,
 				 const unsigned char *at, size_t memo_count)
@@ -115,9 +115,9 @@ GP_ALWAYS_INLINE bool read_entry(struct gp_machine *m,
 }
 
 /*
- * Does a run of entries that stencils fit: leaves the machine where it is
- * before the first dict that is another, with the machine's memory as the
- * opcodes would.
+ * Executes a run of entries that match stencils. Stops before the first dict
+ * that does not, with the machine in the same state as after executing the
+ * opcodes.
  */
 static void read_by_stencils(struct gp_machine *m)
 {
@@ -146,19 +146,19 @@ static void read_by_stencils(struct gp_machine *m)
 
 /* ---- making a stencil ---- */
 
-/* Where learning is in the bytes, and what it has found. */
+/* The position while learning, and what was found so far. */
 struct lesson {
 	struct gp_stencil *stencil;
 	const unsigned char *start, *at;
 	const uint64_t *memo;
-	const uint64_t *made; /* in the memo, what comes next */
-	uint64_t seen;	      /* keys that the entry is read from */
+	const uint64_t *made; /* the next memo entry */
+	uint64_t seen;	      /* keys of the entry's own members */
 };
 
-/* Entries that no stencil fits, to one that gets one for it. */
+/* One entry in that many that match no stencil gets one. */
 #define MISSES 16
 
-/* The next n bytes may be others. */
+/* The next n bytes may vary. */
 static struct gp_stencil_hole cut(struct lesson *l, size_t n, bool is_signed)
 {
 	struct gp_stencil_hole hole = {
@@ -172,7 +172,7 @@ static struct gp_stencil_hole cut(struct lesson *l, size_t n, bool is_signed)
 	return hole;
 }
 
-/* False: it is a key that the entry is read from, and was there already. */
+/* False: the entry has a member twice. */
 static bool see(struct lesson *l, enum gp_word key)
 {
 	uint64_t bit;
@@ -197,12 +197,12 @@ static bool keep_number(struct lesson *l, enum gp_word key,
 	case GP_WORD_SIZE: numbers[GP_STENCIL_SIZE] = hole; break;
 	case GP_WORD_STREAM: numbers[GP_STENCIL_STREAM] = hole; break;
 	case GP_WORD_TIME_US: numbers[GP_STENCIL_TIME_US] = hole; break;
-	default: break; /* it means nothing */
+	default: break; /* meaningless */
 	}
 	return true;
 }
 
-/* A reference; the index may be another, unless it is a pool id's. */
+/* A reference, whose index may vary unless it is a pool id's. */
 static bool keep_get(struct lesson *l, enum gp_word key, size_t n)
 {
 	uint64_t index = n == 1 ? *l->at : gp_load32(l->at);
@@ -216,7 +216,8 @@ static bool keep_get(struct lesson *l, enum gp_word key, size_t n)
 	case GP_WORD_DEVICE_FREE:
 	case GP_WORD_SIZE:
 	case GP_WORD_STREAM:
-	case GP_WORD_TIME_US: return false; /* a number with an odd writer */
+	/* numbers are not references in a usual file */
+	case GP_WORD_TIME_US: return false;
 	case GP_WORD_ACTION: s->action_get = s->get_count; break;
 	case GP_WORD_FRAMES: s->frames_get = s->get_count; break;
 	default: break;
@@ -227,7 +228,7 @@ static bool keep_get(struct lesson *l, enum gp_word key, size_t n)
 	return true;
 }
 
-/* A text or pair of n bytes, and that it is memoized, stay as they are. */
+/* A text or pair of n bytes, and whether it is memoized, must not vary. */
 static bool keep_made(struct lesson *l, size_t n)
 {
 	struct gp_stencil *s = l->stencil;
@@ -273,8 +274,8 @@ static bool learn_item(struct lesson *l)
 	return see(l, key) && learn_value(l, key);
 }
 
-/* A place for a new one: when there is none, that of an old one, but not often,
- * as a file whose entries are all different would be slowed down. */
+/* A place for a new stencil. If all are in use, an old one is replaced, but
+ * only now and then: a file whose entries all differ would be slowed down. */
 static struct gp_stencil *take_place(struct gp_stencils *stencils)
 {
 	if (stencils->count < GP_STENCILS)
@@ -284,7 +285,7 @@ static struct gp_stencil *take_place(struct gp_stencils *stencils)
 	return &stencils->all[stencils->misses / MISSES % GP_STENCILS];
 }
 
-/* The newest dict's entry, if that is what it is. */
+/* The entry that the latest dict became; NULL: it is not an entry. */
 static const struct gp_snapshot_entry *newest_entry(
 	const struct gp_snapshot_objects *o)
 {
@@ -309,9 +310,9 @@ static bool make(struct lesson *l, const struct gp_snapshot_entry *entry,
 }
 
 /*
- * Makes a stencil of the dict from at to the machine's place, which is done, if
- * one can be: it is the newest, an entry without fault, and all of it is
- * opcodes that read_dict does.  memo_count: before it.
+ * Makes a stencil of the dict that was read from `at` up to the machine's
+ * position, if possible: it must be the latest dict, a valid entry, and consist
+ * of opcodes that read_dict executes. memo_count: before the dict.
  */
 static void learn(struct gp_machine *m, const unsigned char *at,
 		  size_t memo_count)
@@ -323,9 +324,9 @@ static void learn(struct gp_machine *m, const unsigned char *at,
 	struct lesson l = {
 		.stencil = &s,
 		.start = at,
-		.at = at + 3, /* behind EMPTY_DICT, MEMOIZE, MARK */
+		.at = at + 3, /* after EMPTY_DICT, MEMOIZE, MARK */
 		.memo = m->memo,
-		.made = m->memo + memo_count + 1, /* behind the dict */
+		.made = m->memo + memo_count + 1, /* after the dict */
 	};
 	struct gp_stencil *place;
 
@@ -348,7 +349,8 @@ void gp_stencils_forget(struct gp_stencils *stencils)
 
 /* ---- one dict, item by item ---- */
 
-/* A text of 1 to 7 bytes behind its length, as gp_objects_short_slot has it. */
+/* A text of 1 to 7 bytes that follows its length, as gp_objects_short_slot
+ * expects it. */
 GP_ALWAYS_INLINE uint64_t short_text(const unsigned char *at)
 {
 	int n = 8 * *at;
@@ -357,7 +359,7 @@ GP_ALWAYS_INLINE uint64_t short_text(const unsigned char *at)
 									<< 56;
 }
 
-/* Where read_dicts is; in registers. */
+/* The position of read_dicts, in registers. */
 struct cursor {
 	const unsigned char *at;
 	uint64_t *top, *memo;
@@ -395,7 +397,7 @@ GP_ALWAYS_INLINE bool read_new(struct cursor *c, uint64_t made, int bytes,
 	return true;
 }
 
-/* Two integers and TUPLE2: the pool id that the entry before had too. */
+/* Two integers and TUPLE2: the same pool id as in the previous entry. */
 GP_ALWAYS_INLINE bool read_pair(struct cursor *c,
 				const struct gp_snapshot_objects *objects,
 				uint64_t *value)
@@ -423,7 +425,7 @@ GP_ALWAYS_INLINE bool read_short_text(struct cursor *c,
 	return read_new(c, text->value, 2 + c->at[1], value);
 }
 
-/* A value of one opcode, or nearly; false: it is another opcode. */
+/* A value, usually of one opcode; false: another opcode. */
 GP_ALWAYS_INLINE bool read_value(struct cursor *c,
 				 struct gp_snapshot_objects *objects,
 				 uint64_t *value)
@@ -451,8 +453,8 @@ GP_ALWAYS_INLINE bool read_value(struct cursor *c,
 	return false;
 }
 
-/* A key and its value, pushed and gathered; false: the key or neither was, as
- * another opcode is in the way. */
+/* Pushes and gathers a key and its value; false: another opcode follows, and
+ * the key or neither was pushed. */
 GP_ALWAYS_INLINE bool read_item(struct cursor *c,
 				struct gp_snapshot_objects *objects)
 {
@@ -477,10 +479,10 @@ GP_ALWAYS_INLINE bool read_item(struct cursor *c,
 _Static_assert(GP_DICT_BYTES > 10 * 15 + 4, "a dict stays in the window");
 
 /*
- * Up to ten items.  Written out so that each has branches of its own: the
- * entries of a trace differ little from one to the next, so a branch that only
- * sees, say, sixth items is foreseen by the processor; one jump by opcode for
- * all of them is not, and that was half the time of a large file.
+ * Up to ten items, written out so that each has branches of its own. The
+ * entries of a trace differ little from each other, so a branch that only sees,
+ * say, sixth items is predicted well; a single jump for all opcodes is not, and
+ * took half the time of a large file.
  */
 GP_ALWAYS_INLINE void read_items(struct cursor *c,
 				 struct gp_snapshot_objects *o)
@@ -493,7 +495,7 @@ GP_ALWAYS_INLINE void read_items(struct cursor *c,
 	(void)goes_on;
 }
 
-/* One dict; false: something else comes before its end. */
+/* Reads one dict; false: something else precedes its end. */
 static bool read_dict(struct gp_machine *m)
 {
 	struct cursor c = { m->source->at, m->top, m->memo, m->memo_count, 0 };

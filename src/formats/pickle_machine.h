@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The machine that runs a pickle: a stack of values with marks, and a memo
+ * The machine that executes a pickle: a stack of values with marks, and a memo
  * (CPython's Modules/_pickle.c and Lib/pickletools.py define the opcodes).
  *
- * What makes it fast: one bounds check an opcode, as GP_LOOKAHEAD bytes are
- * always readable; no check that there is room, as each byte of the window
- * makes at most one value, mark, memo entry, dict or list, and room for all of
- * them is made with the window.
+ * It is fast because it needs only one bounds check per opcode, as GP_LOOKAHEAD
+ * bytes are always readable, and no check for room: each byte of the window
+ * creates at most one value, mark, memo entry, dict or list, and room for all
+ * of them is made when the window is filled.
  */
 #ifndef FORMATS_PICKLE_MACHINE_H
 #define FORMATS_PICKLE_MACHINE_H
@@ -68,18 +68,17 @@ enum gp_pickle_opcode {
 };
 
 /*
- * A stencil: a trace entry's bytes in the pickle, with holes where its numbers
- * are.
+ * A stencil: the bytes of a trace entry in the pickle, with holes in place of
+ * its numbers.
  *
- * The entries of a trace have the same keys in the same order, so most are
- * byte for byte what another was before, except for their numbers and their
- * references to what the pickle already has.  One that is so needs no opcode
- * looked at: what lies in the holes and the entry that the stencil was made
- * from are all there is to it.
+ * The entries of a trace have the same keys in the same order, so most are byte
+ * for byte the same as an earlier one, except for numbers and for references to
+ * earlier parts of the pickle. Such an entry can be read without looking at its
+ * opcodes: it consists of the stencil's entry and the contents of the holes.
  */
 
 #define GP_STENCIL_BYTES 128 /* the longest */
-#define GP_STENCIL_GETS	 4   /* references whose index may be another */
+#define GP_STENCIL_GETS	 4   /* references whose index may vary */
 #define GP_STENCIL_MADE	 4   /* texts and pairs memoized */
 
 enum gp_stencil_number {
@@ -90,32 +89,33 @@ enum gp_stencil_number {
 	GP_STENCIL_NUMBERS
 };
 
-/* Up to 8 bytes, little-endian, under a mask; a mask of 0 for no hole. */
+/* Up to 8 bytes, little-endian, selected by a mask; 0: no hole. */
 struct gp_stencil_hole {
 	uint64_t mask;
-	uint64_t sign; /* the bit that says negative, or 0 */
+	uint64_t sign; /* the sign bit, or 0 */
 	uint8_t at;
 };
 
 struct gp_stencil {
-	/* Bytes in the host's order; a mask of 0: any byte may stand there. */
+	/* In the host's byte order; a mask of 0: any byte matches. */
 	uint64_t bytes[GP_STENCIL_BYTES / 8];
 	uint64_t mask[GP_STENCIL_BYTES / 8];
 	struct gp_stencil_hole numbers[GP_STENCIL_NUMBERS];
 	struct gp_stencil_hole gets[GP_STENCIL_GETS];
-	uint64_t made[GP_STENCIL_MADE]; /* values, in the memo's order */
-	struct gp_snapshot_entry entry; /* what the holes do not say */
+	uint64_t made[GP_STENCIL_MADE]; /* values, in the order of the memo */
+	/* everything that is not in the holes */
+	struct gp_snapshot_entry entry;
 	uint8_t length, get_count, made_count;
 	uint8_t action_get, frames_get; /* GP_STENCIL_GETS: the entry's own */
 };
 
-/* Those of a pickle so far.  Zeroed is none. */
+/* The stencils of a pickle so far. Zeroed: none. */
 #define GP_STENCILS 8
 struct gp_stencils {
 	struct gp_stencil all[GP_STENCILS];
 	unsigned count;
-	unsigned last;	 /* the one that fitted last */
-	unsigned misses; /* entries that none fitted, once there are all */
+	unsigned last;	 /* the one that matched last */
+	unsigned misses; /* entries that matched none while all are in use */
 };
 
 /* The longest opcode with an argument of fixed size, LONG1 of 8 bytes. */
@@ -126,36 +126,37 @@ struct gp_machine {
 	struct gp_diag *diag;
 	uint64_t *stack, *top;
 	size_t stack_room;
-	uint32_t *marks; /* where on the stack; the first is 0, the bottom */
+	/* positions on the stack; the first is 0, the bottom */
+	uint32_t *marks;
 	size_t mark_count, mark_room;
 	uint64_t *memo;
 	size_t memo_count, memo_room;
-	uint64_t opcode_at; /* offset of the one being done, for messages */
+	uint64_t opcode_at; /* offset of the current opcode, for messages */
 	struct gp_snapshot_objects objects;
 	struct gp_stencils stencils;
 };
 
-/* More than gp_machine_read_dicts uses of the window for one dict. */
+/* gp_machine_read_dicts uses less of the window for one dict. */
 #define GP_DICT_BYTES 256
 
-/* Below this, values belong to something that is not done yet. */
+/* Values below this belong to containers that are still open. */
 static inline uint64_t *gp_machine_fence(const struct gp_machine *machine)
 {
 	return machine->stack + machine->marks[machine->mark_count - 1];
 }
 
 /*
- * Does a run of dicts as protocols 4 and 5 write them: EMPTY_DICT, MEMOIZE,
- * MARK, items, SETITEMS.  Stops before whatever is anything else, with the
- * machine as it is there (pickle_dicts.c).
+ * Executes a run of dicts as written by protocols 4 and 5: EMPTY_DICT, MEMOIZE,
+ * MARK, items, SETITEMS. Stops before anything else, with the machine in the
+ * state at that point (pickle_dicts.c).
  */
 void gp_machine_read_dicts(struct gp_machine *machine);
 
-/* For when a memo entry is replaced: a stencil knows the keys by their place
- * in the memo. */
+/* Called when a memo entry is replaced, because stencils refer to keys by
+ * their index in the memo. */
 void gp_stencils_forget(struct gp_stencils *stencils);
 
-/* For what the fast path is made of, many times over. */
+/* For the small functions that the fast path is made of. */
 #define GP_ALWAYS_INLINE static inline __attribute__((always_inline))
 
 GP_ALWAYS_INLINE uint32_t gp_load16(const unsigned char *at)
@@ -173,7 +174,7 @@ GP_ALWAYS_INLINE uint64_t gp_load64(const unsigned char *at)
 	return gp_load32(at) | (uint64_t)gp_load32(at + 4) << 32;
 }
 
-/* An integer of 1 to 7 bytes, sign and all, behind its length. */
+/* A signed integer of 1 to 7 bytes, which follows its length. */
 GP_ALWAYS_INLINE uint64_t gp_load_long1(const unsigned char *at)
 {
 	int unused = 64 - 8 * *at;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The readers of files: each gets bytes (source.h) and hands over events
- * (trace/build.h), which are checked there.  input.c tells whose a file is.
+ * The readers of files: each gets bytes (source.h) and passes on events
+ * (trace/build.h), which are checked there. input.c recognises the format.
  */
 #ifndef FORMATS_READERS_H
 #define FORMATS_READERS_H
@@ -11,13 +11,13 @@
 #include "formats/json_scan.h"
 #include "formats/source.h"
 
-/* Whether a file may begin with those bytes. */
+/* Whether a file in the format may begin with these bytes. */
 typedef bool gp_reader_is(const unsigned char *at, size_t n);
 typedef enum gp_status gp_reader_read(struct gp_source *source,
 				      struct gp_trace **trace,
 				      struct gp_diag *diag);
 
-/* PyTorch's snapshots as Python's pickle writes them. */
+/* PyTorch's snapshots as written by Python's pickle. */
 gp_reader_is gp_pickle_is;
 gp_reader_read gp_pickle_read;
 
@@ -26,8 +26,8 @@ gp_reader_is gp_rmm_is;
 gp_reader_read gp_rmm_read;
 
 /*
- * What is written in JSON is one object, known by the first of its keys that
- * only such a file has.  The reader goes on at that key's value.
+ * A JSON format is an object, recognised by the first key that only this format
+ * has. The reader continues with that key's value.
  */
 typedef bool gp_json_knows(const char *key);
 typedef enum gp_status gp_json_read(struct gp_json_scan *scan,
@@ -35,7 +35,7 @@ typedef enum gp_status gp_json_read(struct gp_json_scan *scan,
 				    char key[GP_JSON_KEY_ROOM],
 				    struct gp_trace **trace);
 
-/* gpupool-trace, one document or JSON Lines. */
+/* gpupool-trace, as one document or as JSON Lines. */
 gp_json_knows gp_json_trace_knows;
 gp_json_read gp_json_trace_read;
 
@@ -43,7 +43,7 @@ gp_json_read gp_json_trace_read;
 gp_json_knows gp_kineto_knows;
 gp_json_read gp_kineto_read;
 
-/* PyTorch's snapshots as json.dump writes them. */
+/* PyTorch's snapshots as written by json.dump. */
 gp_json_knows gp_json_snapshot_knows;
 gp_json_read gp_json_snapshot_read;
 /* The same without the outer object: a list of device traces, entries or

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * RMM's log: what rmm::mr::logging_resource_adaptor writes, one request a line
- * behind a header (rmm/mr/logging_resource_adaptor.hpp).  Pointers and streams
+ * RMM's log, as written by rmm::mr::logging_resource_adaptor: a header and one
+ * request per line (rmm/mr/logging_resource_adaptor.hpp). Pointers and streams
  * are hexadecimal; the time is the time of day, or seconds since the epoch.
  */
 #include "formats/readers.h"
@@ -18,7 +18,7 @@
 
 #define HEADER	   "Thread,Time,Action,Pointer,Size,Stream"
 #define FIELDS	   6
-#define LINE_BYTES 1024 /* that a line may have; real ones have about 80 */
+#define LINE_BYTES 1024 /* most bytes of a line; real ones have about 80 */
 #define SECOND	   UINT64_C(1000000) /* microseconds */
 #define DAY	   (UINT64_C(86400) * SECOND)
 
@@ -28,11 +28,11 @@ struct rmm {
 	struct gp_source *source;
 	struct gp_diag *diag;
 	struct gp_ledger ledger;
-	uint64_t line; /* of the file, from 1 */
+	uint64_t line; /* number of the line, from 1 */
 	char text[LINE_BYTES + sizeof(uint64_t)];
 	char *fields[FIELDS];
-	uint64_t days_us; /* midnights passed */
-	uint64_t time_us; /* of the line before */
+	uint64_t days_us; /* the days passed, at each midnight */
+	uint64_t time_us; /* of the previous line */
 };
 
 __attribute__((format(printf, 2, 3))) static enum gp_status fail(
@@ -50,8 +50,8 @@ __attribute__((format(printf, 2, 3))) static enum gp_status fail(
 
 /* ---- lines ---- */
 
-/* Messages show parts of it, so nothing else may be in it: eight characters at
- * once, which may be behind its NUL. */
+/* Messages show parts of a line, so it must be printable. Checks eight
+ * characters at a time, some of which may follow its NUL. */
 static bool is_printable(const char *text)
 {
 	const unsigned char *at = gp_plain_run((const unsigned char *)text);
@@ -61,7 +61,8 @@ static bool is_printable(const char *text)
 	return !*at;
 }
 
-/* The next line into text, without its end; false behind the last one. */
+/* Reads the next line into text, without its line end; false after the last
+ * one. */
 static bool next_line(struct rmm *rmm, enum gp_status *status)
 {
 	struct gp_source *s = rmm->source;
@@ -111,7 +112,7 @@ static enum gp_status split(struct rmm *rmm)
 
 /* ---- fields ---- */
 
-/* What a digit is, plus one; 0: none. */
+/* The value of a digit, plus one; 0: not a digit. */
 static const uint8_t digits[256] = {
 	['0'] = 1,  ['1'] = 2,	['2'] = 3,  ['3'] = 4,	['4'] = 5,  ['5'] = 6,
 	['6'] = 7,  ['7'] = 8,	['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12,
@@ -119,14 +120,13 @@ static const uint8_t digits[256] = {
 	['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
 };
 
-/* More than any base, where it is none. */
+/* For other characters, more than any base. */
 static unsigned digit_of(char c)
 {
 	return digits[(unsigned char)c] - 1u;
 }
 
-/* As nearly all are: so few digits, and nothing else, that no sum of them
- * overflows. */
+/* The common case: nothing but digits, and too few to overflow. */
 static bool parse_plain(const char *text, unsigned base, uint64_t *number)
 {
 	const char *at = text;
@@ -154,14 +154,14 @@ static bool parse_number(const char *text, int base, uint64_t *number)
 	return end != text && !*end && value != UINT64_MAX;
 }
 
-/* "0x7f8a40000000", "7f8a40000000"; "(nil)" is how some print 0. */
+/* "0x7f8a40000000" or "7f8a40000000"; "(nil)" is 0 in some C libraries. */
 static bool parse_hex(const char *text, uint64_t *number)
 {
 	*number = 0;
 	return !strcmp(text, "(nil)") || parse_number(text, 16, number);
 }
 
-/* Digits behind the point, as microseconds. */
+/* Converts the digits after the point to microseconds. */
 static uint64_t parse_fraction(const char *text)
 {
 	uint64_t unit = SECOND / 10, sum = 0;
@@ -182,7 +182,7 @@ static bool two_digits(const char *text, unsigned *number)
 	return ones < 10;
 }
 
-/* "10:23:45.123456", in some releases with a colon for the point. */
+/* "10:23:45.123456"; some releases write a colon instead of the point. */
 static bool parse_clock(const char *text, uint64_t *time_us)
 {
 	unsigned hours, minutes, seconds;
@@ -204,7 +204,7 @@ static bool parse_clock(const char *text, uint64_t *time_us)
 	return true;
 }
 
-/* 0 where it is not understood: nothing depends on it. */
+/* 0 if it is not recognised: nothing depends on it. */
 static uint64_t parse_time(struct rmm *rmm, const char *text)
 {
 	char *end;
@@ -225,7 +225,7 @@ static uint64_t parse_time(struct rmm *rmm, const char *text)
 	return rmm->time_us;
 }
 
-/* CUDA's names for the default stream: none, and cudaStreamLegacy. */
+/* CUDA's names for the default stream: 0, and cudaStreamLegacy. */
 static uint64_t plain_stream(uint64_t stream)
 {
 	return stream == 1 ? 0 : stream;
@@ -292,7 +292,7 @@ static enum gp_status read_row(struct rmm *rmm)
 	if (action == FAILURE)
 		gp_ledger_refuse(&rmm->ledger, &event);
 	else if (!event.size)
-		return GP_OK; /* all of them may have the same pointer */
+		return GP_OK; /* all failures may have the same pointer */
 	else if (action == ALLOCATE)
 		gp_ledger_alloc(&rmm->ledger, &event);
 	else

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The roles of a pickled snapshot's lists, once the whole of it is read. */
+/* Delivers the lists of a pickled snapshot by their role, once all of it is
+ * read. */
 #include "formats/snapshot_object.h"
 
 #define DAMAGED "is it damaged, or changed by another tool?"
 
 /*
- * The list that a value is, if it is one of that kind; NULL if it is empty or
- * absent.  A list has one place: a file that has it twice would otherwise
- * unpack to any size.
+ * The list that a value stands for, if its elements are of that kind; NULL if
+ * it is empty or missing. A list may be used once only: otherwise a small file
+ * could expand to any size.
  */
 static enum gp_status open_list(struct gp_snapshot_objects *o, uint64_t value,
 				enum gp_object_kind kind, const char *what,
@@ -59,7 +60,7 @@ enum gp_status gp_objects_deliver_early(struct gp_snapshot_objects *o,
 	status = gp_snapshot_deliver_entries(d, ordinal,
 					     o->entries + list->first, list->n,
 					     list->count - list->n);
-	/* A dict that is used once more is not what it was. */
+	/* If such a dict is used again, it is no longer an entry. */
 	for (; items < end; items++)
 		if (gp_value_tag(*items) == GP_VALUE_DICT)
 			o->dicts[gp_value_payload(*items)] = GP_OBJECT_OTHER;
@@ -73,8 +74,8 @@ enum gp_status gp_objects_deliver_early(struct gp_snapshot_objects *o,
 }
 
 /*
- * Hands over a list's records range by range: the first of n is number first of
- * the objects', and the list's element number passed.  of: whose list it is.
+ * Delivers a list's records range by range: first is the index of n records,
+ * and passed the number of elements before them. of: the owner of the list.
  */
 static enum gp_status deliver_list(
 	struct gp_snapshot_objects *o, uint64_t value, enum gp_object_kind kind,
@@ -248,7 +249,7 @@ static enum gp_status fail_role(struct gp_diag *diag)
 			       "snapshot");
 }
 
-/* A whole snapshot, or one of its lists by itself. */
+/* Delivers a whole snapshot, or one of its lists. */
 static enum gp_status deliver_role(struct gp_snapshot_objects *o,
 				   uint64_t value)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The dicts and lists of a pickled snapshot: what each is and becomes. */
+/* The dicts and lists of a pickled snapshot, and what they are converted to. */
 #include "formats/snapshot_object.h"
 
 #include <assert.h>
@@ -25,8 +25,8 @@ void gp_objects_init(struct gp_snapshot_objects *o, struct gp_build *build,
 		assert(number == i); /* a text below GP_WORDS is a word */
 		(void)number;
 	}
-	/* Number 0 is the default pool, as in an entry without a pool id;
-	 * runs and parts count from 1. */
+	/* Number 0 is the default pool, as in an entry without a pool id; runs
+	 * and parts are counted from 1. */
 	gp_objects_pair(o, 0, 0);
 	o->runs = gp_mem_grow(o->runs, &o->runs_room, 1, sizeof(*o->runs));
 	o->parts = gp_mem_grow(o->parts, &o->parts_room, 1, sizeof(*o->parts));
@@ -113,7 +113,7 @@ uint64_t gp_objects_integer(struct gp_snapshot_objects *o, uint64_t magnitude,
 	if (magnitude < limit)
 		return gp_value(GP_VALUE_INT,
 				is_negative ? -magnitude : magnitude);
-	if (is_negative) /* so far below 0 that nothing takes it */
+	if (is_negative) /* so negative that it is always rejected */
 		return GP_VALUE_OPAQUE;
 	o->wides = gp_mem_grow(o->wides, &o->wides_room, o->wides_count + 1,
 			       sizeof(*o->wides));
@@ -139,7 +139,7 @@ static bool is_pair(const struct gp_snapshot_pair *pair, uint64_t first,
 	return pair->id.first == first && pair->id.second == second;
 }
 
-/* Keys tried for a pair; more only serves who makes them collide. */
+/* Most keys tried for a pair; only a hostile file has more collisions. */
 #define PAIR_TRIES 8
 
 static uint32_t find_pair(struct gp_snapshot_objects *o, uint64_t first,
@@ -149,8 +149,8 @@ static uint32_t find_pair(struct gp_snapshot_objects *o, uint64_t first,
 	uint64_t last = key + PAIR_TRIES;
 	uint32_t number = GP_MAP_NONE;
 
-	/* Two pairs may have one hash: the next key is the second choice.  One
-	 * that finds no key is stored each time, which does no harm. */
+	/* Two pairs may have the same hash, so the next key is tried. A pair
+	 * that finds no key is stored again each time, which is harmless. */
 	for (; key != last; key++) {
 		number = gp_map_get(&o->pair_of, key);
 		if (number == GP_MAP_NONE)
@@ -188,10 +188,10 @@ static void flush_frames(struct gp_snapshot_objects *o)
 }
 
 /*
- * Frames gather until the list is used, as a long one comes in parts.  Only
- * one list gathers at a time; one that another interrupted, or that was used,
- * stays as it is: a site costs as much as its list is long, so it is built
- * once.
+ * Frames are collected until the list is used, because a long list comes in
+ * parts. Only one list at a time is collected; a list that was interrupted by
+ * another, or was used, is complete. As building a site takes time proportional
+ * to the length of the list, it is done only once.
  */
 static bool gathers_frames(struct gp_snapshot_objects *o, uint32_t list,
 			   size_t n)
@@ -234,7 +234,7 @@ static uint64_t value_of(const struct gp_snapshot_objects *o, enum gp_word key)
 	return o->value[GP_VALUE_WORD + key];
 }
 
-/* Sets *to where the key is there; returns the key's bit if it is bad. */
+/* Sets *to if the key exists; returns the key's bit if its value is invalid. */
 static uint64_t take_number(const struct gp_snapshot_objects *o,
 			    enum gp_word key, uint64_t *to)
 {
@@ -249,7 +249,7 @@ static uint64_t take_number(const struct gp_snapshot_objects *o,
 	return 0;
 }
 
-/* A handle may have its top bit set, and PyTorch writes it signed. */
+/* A handle may have its top bit set; PyTorch writes it as a signed number. */
 static uint64_t take_stream(const struct gp_snapshot_objects *o, uint64_t *to)
 {
 	uint64_t value = value_of(o, GP_WORD_STREAM);
@@ -333,7 +333,7 @@ static void set_block(struct gp_snapshot_objects *o, uint32_t number)
 	take_site(o, &block->site);
 	if (!has(o, GP_WORD_HISTORY) || gp_value_tag(value) != GP_VALUE_LIST)
 		return;
-	/* 2.0: the newest allocation comes first. */
+	/* 2.0: the latest allocation comes first. */
 	history = &o->lists[gp_value_payload(value)];
 	if (history->kind == GP_OBJECT_HISTORY)
 		block->site = history->first;
@@ -406,7 +406,7 @@ static void set_settings(struct gp_snapshot_objects *o, uint32_t number)
 	struct gp_snapshot_settings *s = &object->settings;
 
 	s->keys |= o->mask;
-	/* -1 is unlimited, which is what a bad number is left at. */
+	/* -1 means unlimited, as does an invalid number. */
 	take_number(o, GP_WORD_MAX_SPLIT_SIZE, &s->max_split_size);
 	take_ratio(o, GP_WORD_GC_THRESHOLD, &s->gc_threshold);
 	take_flag(o, GP_WORD_EXPANDABLE_SEGMENTS, &s->is_expandable);
@@ -515,20 +515,20 @@ static uint32_t add_history(struct gp_snapshot_objects *o)
 	return site;
 }
 
-/* The keys that a kind of dict is known by, and how it becomes a record.  Both
- * functions take what was gathered last: objects->mask and objects->value. */
+/* The keys that identify a kind of dict, and its conversion to a record. Both
+ * functions use the members gathered last: objects->mask and objects->value. */
 struct dict_kind {
 	enum gp_object_kind kind;
 	uint64_t keys; /* any of them; GP_WORD_BITs */
-	/* Makes a record, and returns its number. */
+	/* Creates a record; returns its number. */
 	uint32_t (*add)(struct gp_snapshot_objects *objects);
-	/* The items of a new record, and those that come later; NULL: add has
-	 * them, and later ones change nothing. */
+	/* Sets the items of a new record, and those added later; NULL: add sets
+	 * them, and later ones are ignored. */
 	void (*set)(struct gp_snapshot_objects *objects, uint32_t number);
 };
 
-/* A dict is of the first kind of which it has a key.  Entries first: they are
- * nearly all there are. */
+/* A dict is of the first kind of which it has a key. Entries come first,
+ * because almost all dicts are entries. */
 static const struct dict_kind kinds[] = {
 	{ GP_OBJECT_ENTRY, GP_WORD_BIT(GP_WORD_ACTION), add_entry, set_entry },
 	{ GP_OBJECT_TOP,
@@ -559,7 +559,7 @@ static bool is_division(enum gp_word word)
 	return word >= GP_WORD_DIVISION && word <= GP_WORD_DIVISION_LAST;
 }
 
-/* roundup_power2_divisions: its keys are numbers, as texts. */
+/* roundup_power2_divisions: its keys are numbers, written as texts. */
 static uint64_t reduce_divisions(struct gp_snapshot_objects *o,
 				 const uint64_t *items, const uint64_t *end)
 {
@@ -685,7 +685,7 @@ uint64_t gp_objects_settle(struct gp_snapshot_objects *o, uint64_t value)
 
 /* ---- lists ---- */
 
-/* The first run is in the list itself; most lists have no other. */
+/* The first run is stored in the list itself; most lists have no other. */
 static void add_number(struct gp_snapshot_objects *o,
 		       struct gp_object_list *list, uint32_t number)
 {
@@ -709,7 +709,7 @@ static void add_number(struct gp_snapshot_objects *o,
 	list->tail = (uint32_t)o->runs_count++;
 }
 
-/* What an element is, as a dict's word. */
+/* The object that an element stands for. */
 static uint64_t element(struct gp_snapshot_objects *o, uint64_t value)
 {
 	if (gp_value_tag(value) == GP_VALUE_DICT) {
@@ -724,7 +724,8 @@ static uint64_t element(struct gp_snapshot_objects *o, uint64_t value)
 	return GP_OBJECT_OTHER;
 }
 
-/* JSON has no tuples: a pool id that went through it is a list. */
+/* JSON has no tuples: a pool id that was converted to JSON and back is a
+ * list. */
 static bool append_pair(struct gp_snapshot_objects *o,
 			struct gp_object_list *list, const uint64_t *items,
 			const uint64_t *end)
@@ -764,8 +765,8 @@ static bool append(struct gp_snapshot_objects *o, uint32_t number,
 	return true;
 }
 
-/* The entries that follow on each other, which is nearly all there is; returns
- * the first item that is none. */
+/* Adds consecutive entries, the common case; returns the first item that is not
+ * one. */
 static const uint64_t *append_entries(struct gp_snapshot_objects *o,
 				      struct gp_object_list *list,
 				      const uint64_t *items,
@@ -797,7 +798,7 @@ static bool is_frames(struct gp_snapshot_objects *o, uint32_t list,
 	return items < end && (uint8_t)element(o, *items) == GP_OBJECT_FRAME;
 }
 
-/* Whatever is no frame is left out. */
+/* Elements that are not frames are left out. */
 static void append_frames(struct gp_snapshot_objects *o, uint32_t number,
 			  const uint64_t *items, const uint64_t *end)
 {
@@ -810,7 +811,7 @@ static void append_frames(struct gp_snapshot_objects *o, uint32_t number,
 		if ((uint8_t)what == GP_OBJECT_FRAME && gathers)
 			o->frames[o->frames_count++] = (uint32_t)(what >> 8);
 	}
-	/* It only matters that there are some. */
+	/* only whether there are any matters */
 	o->lists[number].count = 1;
 	o->lists[number].kind = GP_OBJECT_FRAME;
 }

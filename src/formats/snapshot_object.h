@@ -2,12 +2,13 @@
 /*
  * The dicts and lists of a pickled PyTorch snapshot, reduced as they arrive.
  *
- * When a dict gets its items, its keys say what it is, and it becomes a record
- * (snapshot_record.h) or an interned frame at once; a list becomes the range of
- * the records in it, a list of frames becomes a site.  No tree is kept, and
- * what means nothing here costs nothing.
+ * When a dict gets its items, its keys tell what it is, and it becomes a record
+ * (snapshot_record.h) or an interned frame immediately; a list becomes the
+ * range of its records, and a list of frames a site. No tree is kept, and data
+ * that is not needed takes no memory.
  *
- * Dicts that get their items one at a time wait as parts until they are used.
+ * Dicts that get their items one at a time are kept as parts until they are
+ * used.
  */
 #ifndef FORMATS_SNAPSHOT_OBJECT_H
 #define FORMATS_SNAPSHOT_OBJECT_H
@@ -21,22 +22,22 @@
 
 /*
  * A value on the stack or in the memo of the pickle reader: 64 bits, of which
- * the low 8 say what it is and the others hold it.
+ * the low 8 are its tag and the others its payload.
  *
- * A text's low byte also says which word it is, so that keys are recognised
- * when they are first seen and never compared again.  Dicts and lists are
- * numbers of objects, so that all references to one see what becomes of it.
+ * The tag of a text is also its word, so that keys are recognised when they are
+ * first read and never compared again. Dicts and lists are numbers of objects,
+ * so that all references to an object see its changes.
  */
 enum gp_value_tag {
-	GP_VALUE_UNSET,	 /* a memo entry that is not there */
-	GP_VALUE_OPAQUE, /* anything else: costs nothing, means nothing */
+	GP_VALUE_UNSET,	 /* a memo entry that does not exist */
+	GP_VALUE_OPAQUE, /* anything else: meaningless, and takes no memory */
 	GP_VALUE_NONE,
 	GP_VALUE_FALSE,
 	GP_VALUE_TRUE,
 	GP_VALUE_INT,	/* payload signed */
-	GP_VALUE_WIDE,	/* an integer beyond that, a number of wides */
+	GP_VALUE_WIDE,	/* a larger integer: its number in wides */
 	GP_VALUE_FLOAT, /* payload: the high 56 bits of a double */
-	GP_VALUE_PAIR,	/* two integers, a number of pairs */
+	GP_VALUE_PAIR,	/* two integers: their number in pairs */
 	GP_VALUE_DICT,
 	GP_VALUE_LIST,
 	GP_VALUE_WORD = 64,  /* + enum gp_word; payload: the text's number */
@@ -44,7 +45,7 @@ enum gp_value_tag {
 };
 _Static_assert(GP_VALUE_WORD + GP_WORDS < GP_VALUE_TEXT, "one byte");
 
-/* Integers of 56 bits, sign and all, fit in the payload. */
+/* Signed integers of 56 bits fit in the payload. */
 #define GP_VALUE_INT_BITS 56
 
 static inline uint64_t gp_value(enum gp_value_tag tag, uint64_t payload)
@@ -67,7 +68,7 @@ static inline bool gp_value_is_text(uint64_t value)
 	return gp_value_tag(value) >= GP_VALUE_WORD;
 }
 
-/* GP_WORDS if it is none. */
+/* GP_WORDS: it is not a word. */
 static inline enum gp_word gp_value_word(uint64_t value)
 {
 	unsigned word = gp_value_tag(value) - GP_VALUE_WORD;
@@ -82,7 +83,7 @@ static inline bool gp_value_fits(int64_t integer)
 	return integer >= -limit && integer < limit;
 }
 
-/* An integer of 0 or more that fits: the case that is nearly every case. */
+/* An integer of at least 0 that fits the payload: almost always the case. */
 static inline bool gp_value_is_small(uint64_t value)
 {
 	return (value & (UINT64_C(1) << 63 | 255)) == GP_VALUE_INT;
@@ -90,8 +91,8 @@ static inline bool gp_value_is_small(uint64_t value)
 
 enum gp_object_kind {
 	GP_OBJECT_EMPTY,
-	GP_OBJECT_PARTS, /* number: the newest part */
-	GP_OBJECT_OTHER, /* means nothing, or mixed */
+	GP_OBJECT_PARTS, /* number: the latest part */
+	GP_OBJECT_OTHER, /* meaningless, or mixed */
 	GP_OBJECT_ENTRY,
 	GP_OBJECT_FRAME, /* number: of the build */
 	GP_OBJECT_BLOCK,
@@ -105,12 +106,12 @@ enum gp_object_kind {
 	GP_OBJECT_INT,	/* in a list: integers; first: the pair */
 };
 
-/* Elements of one kind; their numbers are first, ..., first + n - 1, then
- * those of the runs from head on. */
+/* Elements of one kind; their numbers are first, ..., first + n - 1, followed
+ * by those of the runs from head on. */
 struct gp_object_list {
 	uint8_t kind; /* of the elements */
 	bool is_delivered;
-	bool is_early; /* delivered while it was read */
+	bool is_early; /* delivered while it is read */
 	uint32_t count;
 	uint32_t first, n; /* FRAME, HISTORY: first is the site */
 	uint32_t head, tail;
@@ -118,7 +119,7 @@ struct gp_object_list {
 };
 
 struct gp_object_run {
-	uint32_t first, n, next; /* next 0: the last */
+	uint32_t first, n, next; /* next 0: last run */
 };
 
 struct gp_object_part {
@@ -141,10 +142,10 @@ struct gp_object_top {
 	uint64_t host_traces;
 };
 
-/* Texts of up to 7 bytes, found by their bytes: "N/A" comes with each entry. */
+/* Texts of up to 7 bytes, looked up by their bytes: every entry has "N/A". */
 #define GP_SHORT_TEXTS 256
 struct gp_short_text {
-	uint64_t bytes; /* and the length on top */
+	uint64_t bytes; /* and the length in the top byte */
 	uint64_t value;
 };
 
@@ -156,7 +157,7 @@ struct gp_snapshot_objects {
 	struct gp_build *build;
 	struct gp_snapshot_delivery delivery;
 	size_t early_lists;
-	/* A dict: enum gp_object_kind, and the number of its record << 8. */
+	/* By dict: enum gp_object_kind, and the number of its record << 8. */
 	GP_ARRAY(uint64_t, dicts);
 	GP_ARRAY(struct gp_object_list, lists);
 	GP_ARRAY(struct gp_object_run, runs);
@@ -170,7 +171,8 @@ struct gp_snapshot_objects {
 	GP_ARRAY(struct gp_object_settings, settings);
 	GP_ARRAY(struct gp_object_divisions, divisions);
 	GP_ARRAY(struct gp_object_top, tops);
-	/* The frames of the list that grew last, not yet a site. */
+	/* The frames of the list that is being collected, which is not a site
+	 * yet. */
 	GP_ARRAY(uint32_t, frames);
 	uint32_t frames_list; /* GP_NO_LIST: none */
 	bool frames_changed;
@@ -180,7 +182,7 @@ struct gp_snapshot_objects {
 	struct gp_intern texts; /* the first are the words */
 	struct gp_short_text short_texts[GP_SHORT_TEXTS];
 
-	/* The dict being reduced: values by the low byte of their keys. */
+	/* The dict being reduced: values, indexed by the tag of their keys. */
 	uint64_t mask;
 	uint64_t value[256];
 	GP_ARRAY(uint64_t, items); /* parts in order */
@@ -190,10 +192,10 @@ void gp_objects_init(struct gp_snapshot_objects *objects,
 		     struct gp_build *build, struct gp_diag *diag);
 void gp_objects_release(struct gp_snapshot_objects *objects);
 
-/* Room for n more dicts and n more lists, made without asking again. */
+/* Makes room for n more dicts and n more lists. */
 void gp_objects_reserve(struct gp_snapshot_objects *objects, size_t n);
 
-/* Room for one more entry. */
+/* Makes room for one more entry. */
 void gp_objects_reserve_entries(struct gp_snapshot_objects *objects);
 
 static inline uint64_t gp_objects_dict(struct gp_snapshot_objects *objects)
@@ -208,7 +210,7 @@ static inline uint64_t gp_objects_list(struct gp_snapshot_objects *objects)
 	return gp_value(GP_VALUE_LIST, objects->lists_count++);
 }
 
-/* The place of the entry to come, for who writes all of it... */
+/* The place of the next entry, for a caller that writes all of it... */
 static inline struct gp_snapshot_entry *gp_objects_next_entry(
 	struct gp_snapshot_objects *objects)
 {
@@ -217,7 +219,7 @@ static inline struct gp_snapshot_entry *gp_objects_next_entry(
 	return &objects->entries[objects->entries_count];
 }
 
-/* ... and the new dict that it is. */
+/* ... and the new dict that stands for it. */
 static inline uint64_t gp_objects_entry_dict(
 	struct gp_snapshot_objects *objects)
 {
@@ -233,13 +235,13 @@ uint64_t gp_objects_integer(struct gp_snapshot_objects *objects,
 			    uint64_t magnitude, bool is_negative);
 uint64_t gp_objects_pair(struct gp_snapshot_objects *objects, uint64_t first,
 			 uint64_t second);
-/* An integer of 0 or more; false: it is none. */
+/* An integer of at least 0; false: it is something else. */
 bool gp_objects_number(const struct gp_snapshot_objects *objects,
 		       uint64_t value, uint64_t *number);
 const char *gp_objects_text_of(const struct gp_snapshot_objects *objects,
 			       uint64_t value); /* NULL: not a text */
 
-/* A text of up to 7 bytes: the bytes, and its length << 56. */
+/* A text of up to 7 bytes: its bytes, and its length << 56. */
 #define GP_SHORT_TEXT 7
 static inline struct gp_short_text *gp_objects_short_slot(
 	struct gp_snapshot_objects *objects, uint64_t bytes)
@@ -249,7 +251,8 @@ static inline struct gp_short_text *gp_objects_short_slot(
 				     56];
 }
 
-/* Two small integers, the same as last time; else as gp_objects_pair. */
+/* Whether two small integers are the same as last time; else gp_objects_pair is
+ * called. */
 static inline __attribute__((always_inline)) bool gp_objects_is_last_pair(
 	const struct gp_snapshot_objects *objects, uint64_t first,
 	uint64_t second)
@@ -260,19 +263,19 @@ static inline __attribute__((always_inline)) bool gp_objects_is_last_pair(
 	       second == gp_value(GP_VALUE_INT, id->second);
 }
 
-/* items: keys and values by turns. */
+/* items: keys and values, alternating. */
 void gp_objects_set(struct gp_snapshot_objects *objects, uint64_t dict,
 		    const uint64_t *items, const uint64_t *end);
 /*
- * The same for a new dict, by a caller that has gathered each of its items and
- * joined what that returned in a mask.
+ * The same for a new dict, whose items the caller has gathered one by one;
+ * mask: the results of gp_objects_gather() combined.
  */
 void gp_objects_fill(struct gp_snapshot_objects *objects, uint64_t dict,
 		     uint64_t mask, const uint64_t *items, const uint64_t *end);
 
-/* Notes an item of the dict to come, and returns its key's bit or 0.  Asks not
- * what the key is: a text's low byte is a place of its own, and any other
- * value's is one that nobody looks at. */
+/* Notes an item of the next dict; returns its key's bit, or 0. Does not check
+ * what the key is: each tag has a place of its own, and those of other tags are
+ * never read. */
 static inline __attribute__((always_inline)) uint64_t gp_objects_gather(
 	struct gp_snapshot_objects *objects, uint64_t key, uint64_t value)
 {
@@ -284,25 +287,25 @@ static inline __attribute__((always_inline)) uint64_t gp_objects_gather(
 }
 _Static_assert(GP_VALUE_WORD == 64, "a key's low 6 bits are its word");
 
-/* What a dict is; waits no longer for more parts. */
+/* What a dict is; later parts are ignored. */
 uint64_t gp_objects_settle(struct gp_snapshot_objects *objects, uint64_t dict);
 
 void gp_objects_append(struct gp_snapshot_objects *objects, uint64_t list,
 		       const uint64_t *items, const uint64_t *end);
-/* The site of a list of frames; GP_NO_SITE if it is none. */
+/* The site of a list of frames; GP_NO_SITE if it is not such a list. */
 uint32_t gp_objects_site(struct gp_snapshot_objects *objects, uint64_t list);
 
 /*
- * Delivers what a list of entries has grown by and forgets it, when it is known
- * early that it is the trace of the device with that ordinal: then the records
- * of a large trace never leave the cache.  items as for the append.
+ * Delivers and forgets the new elements of a list of entries that is already
+ * known to be the trace of the device with that ordinal, so that the records of
+ * a large trace never leave the cache. items: as in gp_objects_append().
  */
 enum gp_status gp_objects_deliver_early(struct gp_snapshot_objects *objects,
 					uint64_t list, uint64_t ordinal,
 					const uint64_t *items,
 					const uint64_t *end);
 
-/* What the pickle came to, given to the build (snapshot_deliver.c). */
+/* Delivers the result of the pickle to the build (snapshot_deliver.c). */
 enum gp_status gp_objects_deliver(struct gp_snapshot_objects *objects,
 				  uint64_t value);
 

@@ -89,17 +89,17 @@ const char *const gp_word_texts[GP_WORDS] = {
 /* ---- which release wrote it ---- */
 
 /*
- * Keys to releases: sections 7 and 11 of the allocator's description, whose
- * source is torch/csrc/cuda/Module.cpp and torch/cuda/memory.py per release.
+ * Keys and releases: sections 7 and 11 of the allocator's description, which is
+ * based on torch/csrc/cuda/Module.cpp and torch/cuda/memory.py of each release.
  */
 
-/* A key first written by 2.since; 0: it does not bound that way. */
+/* A key that was introduced by 2.since; 0: no bound. */
 struct row {
 	enum gp_key_place place;
 	enum gp_word key;
 	uint8_t since;
 	const char *is_there;
-	const char *is_missing; /* NULL: not everybody writes it */
+	const char *is_missing; /* NULL: some writers omit it */
 };
 
 static const struct row rows[] = {
@@ -154,7 +154,7 @@ void gp_snapshot_keys_bound(const struct gp_snapshot_keys *keys,
 
 /* ---- delivery ---- */
 
-/* What an action becomes, and the keys it cannot do without. */
+/* The event that an action becomes, and the keys that it requires. */
 struct action {
 	uint8_t kind;
 	bool is_known, is_event;
@@ -174,7 +174,7 @@ static const struct action actions[GP_WORDS + 1] = {
 	[GP_WORD_SEGMENT_UNMAP] = { GP_SEGMENT_UNMAP, true, true, PLACE },
 	[GP_WORD_SNAPSHOT] = { GP_SNAPSHOT, true, true, SIZE },
 	[GP_WORD_OOM] = { GP_OOM, true, true, SIZE },
-	/* Notes of the program to itself; nothing the allocator did. */
+	/* Annotations of the program, not actions of the allocator. */
 	[GP_WORD_USER_DEFINED] = { 0, true, false, 0 },
 	[GP_WORD_ANNOTATE] = { 0, true, false, 0 },
 };
@@ -184,7 +184,7 @@ static enum gp_word lowest(uint64_t mask)
 	return (enum gp_word)__builtin_ctzll(mask);
 }
 
-/* What is wrong with a record that lacks keys or has bad ones. */
+/* Reports that a record lacks keys or has invalid ones. */
 static enum gp_status fail_keys(struct gp_diag *diag, uint64_t lacks,
 				uint64_t bad)
 {
@@ -408,7 +408,7 @@ enum gp_status gp_snapshot_deliver_annotation(
 
 #define MIB 1048576
 
-/* More than all knobs with the longest values take. */
+/* More than all knobs need with their longest values. */
 #define CONF_BYTES 1024
 
 struct conf {
@@ -444,8 +444,9 @@ static void add_true(struct conf *conf, const char *name, bool is_set)
 }
 
 /*
- * One number when all intervals have it; else the list form.  Its first pair
- * would also fill the intervals below, so the lowest one is always named.
+ * One number if all intervals have it; else the list form. The first pair of a
+ * list also applies to the intervals below it, so the lowest interval is always
+ * named.
  */
 static void add_divisions(struct conf *conf, const uint32_t *divisions)
 {
@@ -471,8 +472,8 @@ static void add_divisions(struct conf *conf, const uint32_t *divisions)
 
 /*
  * The PYTORCH_CUDA_ALLOC_CONF that gives the values in a snapshot's
- * allocator_settings, for snapshots that hold values but no such string.  ""
- * when all values are the defaults.  The caller frees it.
+ * allocator_settings, for snapshots that contain values but no such string; ""
+ * if all values are the defaults. The caller frees it.
  */
 static char *compose_conf(const struct gp_snapshot_settings *settings)
 {

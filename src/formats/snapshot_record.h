@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a PyTorch snapshot holds, before it is known where it belongs: a dict
- * is read before the list that holds it, and the list before the key that says
- * whether it describes a device or pinned host memory.  So a reader buffers
- * records, contiguous per list, and delivers those whose role turns out to
- * matter.
+ * The records of a PyTorch snapshot, before their role is known: a dict is read
+ * before the list that contains it, and the list before the key that tells
+ * whether it belongs to a device or to pinned host memory. So a reader buffers
+ * records, contiguously for each list, and delivers those whose role turns out
+ * to matter.
  *
- * A bad value (negative, not an integer) is noted in its record and is an error
- * only when the record is delivered, named by its place.
+ * An invalid value (negative, not an integer) is noted in its record, and is an
+ * error only when the record is delivered; the message names its place.
  */
 #ifndef FORMATS_SNAPSHOT_RECORD_H
 #define FORMATS_SNAPSHOT_RECORD_H
@@ -19,9 +19,9 @@
 #include "trace/build.h"
 
 /*
- * The words a PyTorch snapshot is written in: the keys of its dicts and the
- * texts that stand for one of a few things.  A reader recognises a word once,
- * when it first sees the text, and compares numbers from then on.
+ * The words of a PyTorch snapshot: the keys of its dicts, and the texts of
+ * enumerations. A reader recognises a word once, when it first sees the text,
+ * and only compares numbers from then on.
  */
 enum gp_word {
 	/* Keys of a trace entry; the first 16, so that a mask is 16 bits. */
@@ -67,7 +67,7 @@ enum gp_word {
 	GP_WORD_ROUNDUP,
 	GP_WORD_MAX_ROUND_THRESHOLD,
 	GP_WORD_KEYS,
-	/* What an entry's action can be. */
+	/* The actions of an entry. */
 	GP_WORD_ALLOC = GP_WORD_KEYS,
 	GP_WORD_FREE_REQUESTED,
 	GP_WORD_FREE_COMPLETED,
@@ -79,7 +79,8 @@ enum gp_word {
 	GP_WORD_OOM,
 	GP_WORD_USER_DEFINED,
 	GP_WORD_ANNOTATE,
-	/* A block's state, a segment's type, an annotation's stage. */
+	/* The states of a block, types of a segment, and stages of an
+	 * annotation. */
 	GP_WORD_ACTIVE_ALLOCATED,
 	GP_WORD_ACTIVE_PENDING_FREE,
 	GP_WORD_ACTIVE_AWAITING_FREE,
@@ -110,9 +111,9 @@ struct gp_snapshot_entry {
 	uint64_t size, stream, time_us;
 	uint32_t site;
 	uint32_t pair;	/* the pool id, an index into pairs */
-	uint16_t keys;	/* GP_WORD_BITs there */
-	uint16_t bad;	/* those whose value is none of its kind */
-	uint8_t action; /* enum gp_word, GP_WORDS: none of them */
+	uint16_t keys;	/* GP_WORD_BITs of its keys */
+	uint16_t bad;	/* those with invalid values */
+	uint8_t action; /* enum gp_word; GP_WORDS: unknown */
 };
 
 struct gp_snapshot_block {
@@ -147,18 +148,18 @@ struct gp_snapshot_settings {
 	const uint32_t *divisions; /* GP_DIVISIONS by interval, or NULL */
 };
 
-/* Two integers; a pool id. */
+/* Two integers: a pool id. */
 struct gp_snapshot_pair {
 	struct gp_pool_id id;
-	uint16_t pool; /* of the build; GP_NO_POOL: not asked for yet */
+	uint16_t pool; /* index in the build; GP_NO_POOL: not yet */
 };
 #define GP_NO_POOL UINT16_MAX
 
 /* ---- which release wrote it ---- */
 
 /*
- * Which PyTorch releases can have written a snapshot, from the keys it has and
- * the keys it lacks.  A snapshot does not name its release.
+ * Which PyTorch releases can have written a snapshot, according to the keys
+ * that it has and lacks: a snapshot does not contain its release.
  */
 enum gp_key_place {
 	GP_IN_TOP,
@@ -169,7 +170,8 @@ enum gp_key_place {
 	GP_IN_PLACES,
 };
 
-/* Keys seen, as masks of GP_WORD_BIT; a place without any dict has none. */
+/* The keys found, as masks of GP_WORD_BIT; is_there: whether there is any dict
+ * in that place. */
 struct gp_snapshot_keys {
 	uint64_t seen[GP_IN_PLACES];
 	bool is_there[GP_IN_PLACES];
@@ -188,8 +190,8 @@ void gp_snapshot_keys_bound(const struct gp_snapshot_keys *keys,
 /* ---- delivery ---- */
 
 /*
- * Delivers records to a build.  The tables of indices are the last ones seen,
- * so that a run of equal streams costs one call.
+ * Delivers records to a build. The last stream and device are cached, so that a
+ * run of equal ones costs one lookup.
  */
 struct gp_snapshot_delivery {
 	struct gp_build *build;
@@ -201,10 +203,10 @@ struct gp_snapshot_delivery {
 	uint32_t last_device;
 	uint16_t last_stream_index;
 	bool has_stream, has_device;
-	bool is_of_host; /* struct gp_input_config's */
+	bool is_of_host; /* as in struct gp_input_config */
 };
 
-/* n entries of the device, the first of which is its number first. */
+/* n entries of the device; first: the number of the first one. */
 enum gp_status gp_snapshot_deliver_entries(
 	struct gp_snapshot_delivery *delivery, uint64_t ordinal,
 	const struct gp_snapshot_entry *entries, size_t n, size_t first);
@@ -212,7 +214,8 @@ enum gp_status gp_snapshot_deliver_entries(
 enum gp_status gp_snapshot_deliver_segment(
 	struct gp_snapshot_delivery *delivery,
 	const struct gp_snapshot_segment *segment, size_t number);
-/* n blocks of the segment delivered last, the first its number first. */
+/* n blocks of the segment delivered last; first: the number of the first
+ * one. */
 enum gp_status gp_snapshot_deliver_blocks(
 	struct gp_snapshot_delivery *delivery,
 	const struct gp_snapshot_block *blocks, size_t n, size_t segment,
@@ -221,7 +224,8 @@ enum gp_status gp_snapshot_deliver_annotation(
 	struct gp_snapshot_delivery *delivery,
 	const struct gp_snapshot_annotation *annotation, const char *text,
 	size_t number);
-/* Its conf, or one composed of the values that differ from their defaults. */
+/* Its conf string, or one composed of the values that differ from their
+ * defaults. */
 void gp_snapshot_deliver_settings(struct gp_snapshot_delivery *delivery,
 				  const struct gp_snapshot_settings *settings);
 

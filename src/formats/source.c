@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bytes in: read(2), or from memory, in windows, unpacked on the way. */
+/* Reads a file or memory in windows, decompressing it. */
 #include "formats/source.h"
 
 #include <errno.h>
@@ -17,9 +17,9 @@
 #include "base/file.h"
 #include "base/mem.h"
 
-/* ---- gzip and zstd: one codec is one pair of functions ---- */
+/* ---- gzip and zstd: a codec is a pair of functions ---- */
 
-/* Packed bytes in: as read(2), without EINTR. */
+/* Reads compressed bytes, like read(2) without EINTR. */
 typedef ssize_t packed_read(void *arg, void *to, size_t n);
 
 #define PACKED_BYTES 65536
@@ -28,9 +28,9 @@ struct gp_unpack {
 	const struct codec *codec;
 	packed_read *read;
 	void *arg;
-	unsigned char *at, *end; /* packed bytes not yet used */
+	unsigned char *at, *end; /* compressed bytes not yet used */
 	bool is_input_ended;
-	bool is_between; /* at the end of a member or frame */
+	bool is_between; /* between two members or frames */
 	z_stream gzip;
 	ZSTD_DCtx *zstd;
 	unsigned char packed[PACKED_BYTES];
@@ -41,7 +41,7 @@ struct codec {
 	const char *damaged, *truncated;
 	bool (*is_magic)(const unsigned char *head, size_t n);
 	bool (*start)(struct gp_unpack *unpack);
-	/* Uses packed bytes, returns the bytes written or -1 for damage. */
+	/* Decompresses; returns the bytes written, or -1 for damaged input. */
 	ssize_t (*step)(struct gp_unpack *unpack, void *to, size_t n);
 	void (*stop)(struct gp_unpack *unpack);
 };
@@ -66,8 +66,8 @@ static ssize_t step_gzip(struct gp_unpack *unpack, void *to, size_t n)
 	int result;
 
 	if (unpack->is_between) {
-		/* What follows a member and is none is padding: gzip(1) too
-		 * leaves it out. */
+		/* Other bytes after a member are padding, which gzip(1)
+		 * ignores, too. */
 		if (*unpack->at != 0x1f) {
 			unpack->at = unpack->end;
 			return 0;
@@ -139,8 +139,8 @@ static const struct codec codecs[] = {
 	  is_zstd, start_zstd, step_zstd, stop_zstd },
 };
 
-/* NULL if the first bytes are neither gzip's nor zstd's.  Copies head, which
- * was read already. */
+/* NULL: the first bytes are neither gzip nor zstd. Copies head, which was
+ * already read. */
 static struct gp_unpack *create_unpack(const unsigned char *head, size_t n,
 				       packed_read *read, void *arg)
 {
@@ -175,7 +175,7 @@ static void destroy_unpack(struct gp_unpack *unpack)
 	free(unpack);
 }
 
-/* Reads packed bytes when there are none; false: read failed. */
+/* Reads compressed bytes if there are none left; false: reading failed. */
 static bool refill(struct gp_unpack *unpack)
 {
 	ssize_t n;
@@ -192,8 +192,9 @@ static bool refill(struct gp_unpack *unpack)
 }
 
 /*
- * As read(2): bytes written, 0 at the end of the stream, -1 on an error.
- * *error then says what is wrong, or is NULL when read failed and errno tells.
+ * Like read(2): returns the bytes written, 0 at the end of the stream, -1 on
+ * failure. *error then describes it, or is NULL if reading failed and errno is
+ * set.
  */
 static ssize_t unpack_some(struct gp_unpack *unpack, void *to, size_t n,
 			   const char **error)
@@ -209,7 +210,7 @@ static ssize_t unpack_some(struct gp_unpack *unpack, void *to, size_t n,
 		before = unpack->at;
 		if (unpack->is_input_ended && unpack->is_between)
 			return 0;
-		/* Without input a codec may still hold output back. */
+		/* Without input, a codec may still have output to write. */
 		written = unpack->codec->step(unpack, to, n);
 		if (written < 0) {
 			*error = unpack->codec->damaged;
@@ -226,7 +227,7 @@ static ssize_t unpack_some(struct gp_unpack *unpack, void *to, size_t n,
 
 /* ---- windows ---- */
 
-/* A window stays in the second-level cache while it is read. */
+/* A window that is being read fits into the L2 cache. */
 #define WINDOW_BYTES 131072
 
 static bool is_stdin(const struct gp_source *source)
@@ -283,7 +284,8 @@ static bool fail_read(struct gp_source *source)
 	return false;
 }
 
-/* Unread bytes to the front; more room when they fill half of it. */
+/* Moves unread bytes to the front; enlarges the buffer if they fill half of
+ * it. */
 static void make_room(struct gp_source *source)
 {
 	size_t unread = (size_t)(source->end - source->at);
@@ -410,7 +412,8 @@ static enum gp_status open_bytes(struct gp_source *source)
 	return GP_OK;
 }
 
-/* The head of a packed stream becomes the unpacker's first input. */
+/* The first bytes of a compressed stream become the decompressor's first
+ * input. */
 static void recognise(struct gp_source *source)
 {
 	source->unpack =
