@@ -50,7 +50,7 @@ enum gp_status gp_input_read(const struct gp_input_config *config,
 /* A description of a format that can be read. */
 struct gp_input_format {
 	const char *name, *sentence;
-	/* gp_trace.source of its traces, which tells what they lack
+	/* gp_trace.source of its traces, which determines what they lack
 	 * (gp_trace_unknown); NULL: they lack nothing. */
 	const char *source;
 };

@@ -173,9 +173,9 @@ struct gp_verdict {
 	uint64_t live;
 	uint64_t others; /* gp_study_live_beside() less live */
 	uint64_t start;	 /* reserved at the beginning of the trace */
-	/* Bytes reserved when it was recorded, where the requests in the trace
-	 * come to clearly less: of a part of a program settings cannot be
-	 * compared. 0: not so, or unknown. */
+	/* Bytes reserved in the recording, if the requests in the trace explain
+	 * clearly less of it: settings cannot be compared by a part of a
+	 * program. 0: they do not, or it is unknown. */
 	uint64_t recorded;
 	/* The need of the advised setting, or else of the best one; and of the
 	 * present one. 0: unknown. */

@@ -292,7 +292,7 @@ static enum gp_status read_row(struct rmm *rmm)
 	if (action == FAILURE)
 		gp_ledger_refuse(&rmm->ledger, &event);
 	else if (!event.size)
-		return GP_OK; /* all failures may have the same pointer */
+		return GP_OK; /* allocations of 0 bytes may share an address */
 	else if (action == ALLOCATE)
 		gp_ledger_alloc(&rmm->ledger, &event);
 	else

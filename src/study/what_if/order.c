@@ -48,7 +48,7 @@ static bool lives_long(const struct gp_draft_device *device,
 	       share * (double)device->event_count;
 }
 
-/* Behind what the program sets before its first request. */
+/* The first event after the settings that precede the first request. */
 static size_t beginning(const struct gp_draft_device *device)
 {
 	size_t i = 0;

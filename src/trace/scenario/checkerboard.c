@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Checkerboard: many blocks, every other one freed, then one request for as
- * much as was freed.  The plainest fragmentation there is.
+ * Checkerboard: many blocks, every other one of which is freed, then one
+ * request for as much as was freed. The simplest case of fragmentation.
  */
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Decoding: requests come and go, and each one's cache of keys and values
- * grows by copying into a larger tensor, token after token, as torch.cat does.
+ * Decoding: requests come and go, and the key-value cache of each grows token
+ * by token, by copying it into a larger tensor as torch.cat does.
  */
 #include <stdlib.h>
 
@@ -27,11 +27,11 @@ static const struct gp_parameter parameters[] = {
 		     "tokens that a cache grows by" },
 };
 
-#define ELEMENT 2 /* bytes; half precision */
+#define ELEMENT 2 /* bytes: half precision */
 
 struct request {
 	uint64_t tokens, end;
-	struct held *caches; /* 2 a layer */
+	struct held *caches; /* 2 per layer */
 };
 
 static void grow(struct trace_writer *writer, const uint64_t *values,
@@ -69,7 +69,7 @@ static void finish(struct trace_writer *writer, const uint64_t *values,
 		writer_free(writer, &request->caches[i]);
 }
 
-/* One step for each request; a finished one makes room for the next. */
+/* One step of each request; a finished request is replaced by the next one. */
 static uint64_t serve(struct trace_writer *writer, const uint64_t *values,
 		      struct request *requests, uint64_t waiting)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Histogram: blocks that come and go at random, as often as those of a real
- * trace do.  What is counted of a block is its stream, its pool, its size and
- * how long it lives, in requests; the order of the program is lost, so
- * peaks that come from phases are flattened.  Blocks that are there from the
- * start or are never freed are laid down first.
+ * Histogram: blocks that are allocated and freed at random, with the
+ * frequencies of a real trace. Counted are a block's stream, pool, size and
+ * lifetime in requests. The order of the program is lost, so peaks caused by
+ * its phases are flattened. Blocks that exist from the start or are never freed
+ * are allocated first.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,11 +22,12 @@ static const struct gp_parameter parameters[] = {
 		     "which of the trace's devices, from 0" },
 };
 
-#define FOR_GOOD    UINT64_MAX		/* lifetime of what is never freed */
-#define MOST_SIZE   (UINT64_C(1) << 44) /* what asks for more is not served */
-#define CLASS_PARTS 4			/* of each power of two of a size */
+/* the lifetime of blocks that are never freed */
+#define FOR_GOOD    UINT64_MAX
+#define MOST_SIZE   (UINT64_C(1) << 44) /* larger requests are never served */
+#define CLASS_PARTS 4			/* size classes per power of two */
 
-/* ---- what is counted ---- */
+/* ---- counting ---- */
 
 /* One block of the trace. */
 struct lifetime {
@@ -35,10 +36,10 @@ struct lifetime {
 	uint64_t size, time; /* bytes; requests, or FOR_GOOD */
 };
 
-/* Blocks of one class: drawn between the least and the most of them. */
+/* Blocks of one class; drawn between its smallest and largest values. */
 struct bin {
 	uint16_t stream, pool;
-	uint64_t before, count; /* of blocks in the bins before it */
+	uint64_t before, count; /* blocks in the bins before it, and in it */
 	uint64_t least_size, most_size, grain;
 	uint64_t least_time, most_time;
 };
@@ -48,8 +49,9 @@ struct tally {
 	size_t count, room;
 	struct bin *bins;
 	size_t bin_count;
-	uint64_t passing, lasting; /* blocks that are freed, and others */
-	uint64_t live, peak;	   /* bytes */
+	/* blocks that are freed, and those that are not */
+	uint64_t passing, lasting;
+	uint64_t live, peak; /* bytes */
 };
 
 static uint32_t time_class_of(uint64_t time)
@@ -185,7 +187,7 @@ static void add_lifetime(struct bin *bin, const struct lifetime *lifetime)
 		bin->most_time = lifetime->time;
 }
 
-/* Those that are freed come first. */
+/* Blocks that are freed come first. */
 static void make_bins(struct tally *tally)
 {
 	struct lifetime *lifetimes = tally->lifetimes;
@@ -222,15 +224,15 @@ static const struct bin *bin_of(const struct tally *tally, uint64_t n)
 	return &tally->bins[low];
 }
 
-/* ---- what is drawn ---- */
+/* ---- drawing ---- */
 
-/* A block that is live, and when it ends. */
+/* A live block, and when it ends. */
 struct due {
 	uint64_t time;
 	struct held held;
 };
 
-/* Those that end first are at the top. */
+/* A heap; the block that ends first is at the top. */
 struct dues {
 	struct due *items;
 	size_t count, room;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Ragged batches: each step's activations are as long as its longest sequence,
- * so no two steps ask for the same sizes.
+ * Ragged batches: the activations of a step are as long as its longest
+ * sequence, so no two steps request the same sizes.
  */
 #include <stdlib.h>
 
@@ -25,10 +25,11 @@ static const struct gp_parameter parameters[] = {
 		    "channels" },
 };
 
-#define ELEMENT	     2 /* bytes; half precision */
+#define ELEMENT	     2 /* bytes: half precision */
 #define KEPT_A_LAYER 4 /* activations that the backward pass needs */
 
-/* What a layer keeps: one activation is four times as wide, as in an MLP. */
+/* The activations that a layer keeps; one of them is four times as wide, as in
+ * an MLP. */
 static uint64_t kept_size(uint64_t activation, unsigned i)
 {
 	return i == KEPT_A_LAYER - 1 ? 4 * activation : activation;

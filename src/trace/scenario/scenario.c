@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Scenarios: the registry, their parameters, and how a trace is made of one. */
+/* Scenarios: their registry, their parameters, and how a trace is made. */
 #include "trace/scenario/scenario.h"
 
 #include <assert.h>
@@ -99,9 +99,9 @@ enum gp_status gp_parameter_parse(const struct gp_parameter *parameter,
 			   parameter->name, text);
 }
 
-/* ---- what scenarios write with ---- */
+/* ---- functions for scenarios ---- */
 
-/* Streams of a real program have handles that look like this. */
+/* Handles of real programs have similar values. */
 #define STREAM_HANDLE UINT64_C(0x5500000000)
 
 void writer_site(struct trace_writer *writer, const char *text)
@@ -167,7 +167,7 @@ void writer_ask(struct trace_writer *writer, enum gp_event_kind kind)
 	gp_build_event(writer->build, writer->device, &event, 0);
 }
 
-/* The tables have room for many more than a scenario's parameters allow. */
+/* The tables hold far more than a scenario's parameters permit. */
 uint16_t writer_stream(struct trace_writer *writer, uint64_t n)
 {
 	struct gp_diag diag = { 0 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Scenarios: traces of known patterns, made up rather than recorded.
+ * Scenarios: generated traces of known patterns.
  *
- * A scenario, its parameters and a seed decide the trace, to the byte, on every
- * machine.  They are what programs of that kind ask for, in the order in which
- * a framework asks; where a real program is at hand, its own recording says
- * more.
+ * A scenario, its parameters and a seed determine the trace, byte for byte, on
+ * every machine. Its requests are those of typical programs, in the order of a
+ * framework; if the real program is available, its own recording is more
+ * accurate.
  */
 #ifndef TRACE_SCENARIO_SCENARIO_H
 #define TRACE_SCENARIO_SCENARIO_H
@@ -20,22 +20,23 @@
 enum gp_parameter_type {
 	GP_PARAMETER_COUNT,
 	GP_PARAMETER_BYTES,
-	GP_PARAMETER_WORD, /* which of the words */
+	GP_PARAMETER_WORD, /* the index of a word */
 };
 
 struct gp_parameter {
 	const char *name;
 	enum gp_parameter_type type;
 	uint64_t fallback, least, most;
-	const char *const *words; /* of a GP_PARAMETER_WORD; [most] is last */
+	/* of a GP_PARAMETER_WORD; words[most] is the last */
+	const char *const *words;
 	const char *sentence;
 };
 
-/* Most parameters that a scenario has. */
+/* The most parameters of any scenario. */
 #define GP_PARAMETERS 12
 
-/* What the program needs by its own account, largest first where it says
- * something to list them. */
+/* What the program needs according to its parameters, largest first if the
+ * order is not fixed. */
 struct gp_budget_row {
 	const char *name;
 	uint64_t bytes;
@@ -53,7 +54,7 @@ struct gp_scenario {
 	const char *sentence;
 	const struct gp_parameter *parameters;
 	size_t parameter_count;
-	bool needs_trace; /* that it is made after */
+	bool needs_trace; /* it imitates a given trace */
 	/* values: one for each parameter, within its range. */
 	void (*write)(struct trace_writer *writer, const uint64_t *values,
 		      struct gp_budget *budget);
@@ -62,8 +63,8 @@ struct gp_scenario {
 const struct gp_scenario *const *gp_scenario_table(size_t *count);
 const struct gp_scenario *gp_scenario_find(const char *name);
 
-/* "20" or "20MiB" or a word, as the parameter takes it; GP_USAGE with what it
- * takes otherwise. */
+/* Parses "20", "20MiB" or a word, depending on the parameter; GP_USAGE, with
+ * what it accepts, if the text is invalid. */
 enum gp_status gp_parameter_parse(const struct gp_parameter *parameter,
 				  const char *text, uint64_t *value,
 				  struct gp_diag *diag);
@@ -72,7 +73,8 @@ struct gp_scenario_config {
 	const struct gp_scenario *scenario;
 	const uint64_t *values;
 	uint64_t seed;
-	const struct gp_trace *from; /* NULL unless it needs one */
+	/* the trace to imitate; NULL unless needed */
+	const struct gp_trace *from;
 };
 
 /* The caller destroys *trace. */

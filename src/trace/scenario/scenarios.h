@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The scenarios, one file each, and what they write their requests with. */
+/* The scenarios, one file each, and the functions that they write requests
+ * with. */
 #ifndef TRACE_SCENARIO_SCENARIOS_H
 #define TRACE_SCENARIO_SCENARIOS_H
 
@@ -28,19 +29,19 @@ struct trace_writer {
 	struct gp_build *build;
 	struct gp_rng rng;
 	uint32_t device;
-	uint32_t site; /* of what is allocated from here on */
+	uint32_t site; /* of the allocations from here on */
 	uint16_t stream, pool;
-	uint64_t blocks; /* so far; the next one's name */
+	uint64_t blocks; /* so far; also the name of the next one */
 	uint64_t live_bytes, peak_bytes;
-	const struct gp_trace *from; /* that it is made after; or NULL */
+	const struct gp_trace *from; /* the trace to imitate, or NULL */
 };
 
-/* A live allocation; size 0: none, and freeing it does nothing. */
+/* A live allocation. size 0: none; freeing it has no effect. */
 struct held {
 	uint64_t name, size;
 };
 
-/* From here on allocations come from this line of the made-up program. */
+/* Sets the line of the imaginary program that later allocations come from. */
 void writer_site(struct trace_writer *writer, const char *text);
 
 struct held writer_alloc(struct trace_writer *writer, uint64_t size);
@@ -48,14 +49,14 @@ void writer_free(struct trace_writer *writer, struct held *held);
 void writer_mark(struct trace_writer *writer, const char *name,
 		 enum gp_mark_stage stage);
 
-/* A request without operands, or about the writer's pool. */
+/* A request without operands, or one about the writer's pool. */
 void writer_ask(struct trace_writer *writer, enum gp_event_kind kind);
 
-/* The index of the n-th further stream, or private pool, from 1. */
+/* The index of the n-th additional stream or private pool, from 1. */
 uint16_t writer_stream(struct trace_writer *writer, uint64_t n);
 uint16_t writer_pool(struct trace_writer *writer, uint64_t n);
 
-/* A budget's next row; nothing for 0 bytes. */
+/* Adds a row to a budget, unless it is 0 bytes. */
 static inline void budget_add(struct gp_budget *budget, const char *name,
 			      uint64_t bytes)
 {

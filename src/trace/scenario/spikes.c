@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Spikes: steps of one size, and now and then a checkpoint that copies the
- * whole state first, in pieces; what was cached for it stays reserved.
+ * Spikes: equal steps, and now and then a checkpoint that first copies the
+ * whole state in pieces; the memory cached for it stays reserved.
  */
 #include <stdlib.h>
 
@@ -23,7 +23,7 @@ static const struct gp_parameter parameters[] = {
 		      NULL, "bytes of a step's activations" },
 };
 
-#define ACTIVATIONS 32 /* tensors of a step */
+#define ACTIVATIONS 32 /* tensors per step */
 
 static void step(struct trace_writer *writer, const uint64_t *values)
 {
@@ -37,7 +37,7 @@ static void step(struct trace_writer *writer, const uint64_t *values)
 		writer_free(writer, &held[i]);
 }
 
-/* A few results outlive the checkpoint and lie between its pieces. */
+/* A few results outlive the checkpoint, and are placed between its pieces. */
 static void checkpoint(struct trace_writer *writer, const uint64_t *values,
 		       struct held *copies)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tenants: several models in one process, each with a private pool and a
- * stream of its own, busy in turn.  Memory that one gave up is of no use to the
- * others.
+ * Tenants: several models in one process that take turns, each with a private
+ * pool and a stream of its own. Memory freed by one does not serve the others.
  */
 #include <stdlib.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A transformer's training from its shape: weights, then for each step the
+ * Training of a transformer, from its shape: weights, then for each step the
  * activations of the forward pass, gradients in reverse order, and an optimizer
- * whose state comes with its first step.  The tensors are those of a GPT-2-like
- * block with fused attention, which keeps its output and one row of sums and
- * not the scores.
+ * whose state is created in its first step. The tensors are those of a
+ * GPT-2-like block with fused attention, which keeps its output and a row of
+ * sums but not the scores.
  */
 #include <stdlib.h>
 
@@ -57,8 +57,8 @@ static const struct gp_parameter parameters[] = {
 #define FULL 4 /* bytes of fp32 */
 #define HALF 2
 
-/* A block's weights, in the order of their making, in units of width times
- * width, and of width. */
+/* A block's weights in order of creation, in units of width times width, and of
+ * width. */
 static const struct {
 	uint64_t squares, widths;
 } block_weights[] = {
@@ -71,8 +71,8 @@ static const struct {
 };
 #define BLOCK_WEIGHTS (sizeof(block_weights) / sizeof(*block_weights))
 
-/* What a block keeps for its backward pass, in forward order, in activations
- * (batch x sequence x width) or rows of fp32 sums. */
+/* What a block keeps for its backward pass, in forward order: activations
+ * (batch x sequence x width), or rows of fp32 sums. */
 enum unit { ACTIVATION, SUM_A_TOKEN, SUM_A_HEAD };
 static const struct {
 	enum unit unit;
@@ -95,13 +95,13 @@ static const struct {
 struct model {
 	struct trace_writer *writer;
 	const uint64_t *values;
-	uint64_t tokens; /* of a step */
+	uint64_t tokens; /* per step */
 	uint64_t weight_element, element;
 	uint64_t weight_count;
 	struct held *weights, *gradients;
-	struct held *inputs; /* of each block, and the last one's output */
-	struct held *kept;   /* BLOCK_KEPT for each block */
-	bool has_state;	     /* of the optimizer */
+	struct held *inputs; /* of each block, and the output of the last one */
+	struct held *kept;   /* BLOCK_KEPT per block */
+	bool has_state;	     /* the optimizer's state exists */
 };
 
 /* ---- weights ---- */
@@ -154,7 +154,8 @@ static uint64_t kept_size(const struct model *m, size_t i)
 	}
 }
 
-/* A block's forward pass; projections are scratch, added to the residual. */
+/* The forward pass of a block; projections are temporary and added to the
+ * residual. */
 static void forward_block(struct model *m, uint64_t layer)
 {
 	struct held *kept = m->kept + layer * BLOCK_KEPT;
@@ -195,7 +196,7 @@ static void forward(struct model *m)
 
 /* ---- backward ---- */
 
-/* The first use makes it; later ones add to it. */
+/* The first use creates it; later ones add to it. */
 static void gradient_of(struct model *m, uint64_t weight)
 {
 	writer_site(m->writer, "train.py:33 backward");
@@ -204,7 +205,7 @@ static void gradient_of(struct model *m, uint64_t weight)
 			writer_alloc(m->writer, weight_size(m, weight));
 }
 
-/* Each activation's gradient lives until the next one is there. */
+/* The gradient of an activation lives until the next one exists. */
 static struct held backward_block(struct model *m, uint64_t layer,
 				  struct held gradient)
 {
