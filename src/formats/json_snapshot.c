@@ -16,7 +16,7 @@
 
 /* A list of frames, by its text. */
 struct stack {
-	size_t length; /* 0: its end cannot be told from its text */
+	size_t length; /* 0: its text does not determine its end */
 	uint32_t site;
 	uint32_t after; /* the stack that followed it last time */
 };

@@ -33,7 +33,7 @@ struct gp_build_claims {
 
 #define GP_WHY_ROOM sizeof(((struct gp_release_range *)0)->why)
 
-/* An annotation of this device; sorted by time, ties in the file's order. */
+/* An annotation of a device; sorted by time, equal ones in the file's order. */
 struct gp_build_mark {
 	uint64_t time_us;
 	uint32_t ordinal; /* of the device */
@@ -43,18 +43,19 @@ struct gp_build_mark {
 };
 
 /*
- * A device being built.  gp_history_finish_device gets events raw, in the
- * file's order, with streams, pools, sites and texts already final, and end
- * checked.  It leaves events (replaced or changed in place; malloc'ed) with
- * dense ids, start, end's block ids, block_ids and guesses.
+ * A device under construction. gp_history_finish_device is given the events in
+ * the file's order, with final streams, pools, sites and texts, and a checked
+ * end state. It replaces or changes the events (allocated with malloc), and
+ * sets dense ids, the start state, the ids of the end state's blocks, block_ids
+ * and guesses.
  */
 struct gp_build_device {
 	uint32_t ordinal;
 	uint64_t total_memory;
 	struct gp_event *events;
 	size_t event_count, event_room;
-	/* REQUESTS: event i's name of its block; when finished, name of
-	 * block id, or NULL where that is the id itself. */
+	/* REQUESTS: by event, the name of its block. When finished: by block
+	 * id, its name; NULL: the id itself. */
 	uint64_t *names;
 	size_t name_room;
 	struct gp_build_state start, end;
@@ -66,7 +67,7 @@ struct gp_build_device {
 	size_t counter_count, counter_room;
 	struct gp_build_claims start_claims, claims; /* REQUESTS */
 	uint32_t *owners; /* by id; NULL: nothing is claimed */
-	bool at_end;	  /* REQUESTS: segments given now are the end state's */
+	bool at_end;	  /* REQUESTS: segments added now are the end state's */
 };
 
 struct gp_build {
@@ -97,24 +98,25 @@ struct gp_build {
 	struct gp_build_mark *marks;
 	size_t mark_count, mark_room;
 
-	char *source, *settings; /* settings NULL: not known */
-	char *values;		 /* NULL: not told */
+	char *source, *settings; /* settings NULL: unknown */
+	char *values;		 /* NULL: unknown */
 	char *not_told;		 /* NULL: nothing */
 	uint8_t release_first, release_last;
-	/* Either may be all that a written trace said. */
+	/* A written trace may have the whole text in one of the two. */
 	char why_first[GP_WHY_ROOM], why_last[GP_WHY_ROOM];
 	bool is_complete;
 };
 
-/* "event 812", with the device when there are several. */
+/* "event 812", with the device if there are several. */
 void gp_build_name_event(const struct gp_build *build,
 			 const struct gp_build_device *device, size_t event,
 			 struct gp_diag *diag);
 
-/* Takes the arrays out of a finished build. */
+/* Moves the arrays of a finished build into a trace. */
 struct gp_trace *gp_build_assemble(struct gp_build *build);
 
-/* Addresses to dense ids, start state and requests, for GP_BUILD_HISTORY. */
+/* For GP_BUILD_HISTORY: replaces addresses by dense ids, and infers the start
+ * state and the requests. */
 enum gp_status gp_history_finish_device(struct gp_build *build,
 					struct gp_build_device *device,
 					struct gp_diag *diag);
