@@ -162,15 +162,15 @@ static inline uint32_t get_or_none(struct unpacked *from)
  * and the numbers that its shape lists, each in a column of its own. What is
  * not listed follows from earlier events: most of a free from its alloc.
  */
-enum told {
-	TOLD_ID = 1 << 0,   /* else GP_NO_ID, or see IS_NEXT */
-	IS_NEXT = 1 << 1,   /* the id after the highest so far */
-	TOLD_SIZE = 1 << 2, /* else the size of the id's alloc, or 0 */
-	TOLD_ADDR = 1 << 3, /* likewise */
-	IN_PAGES = 1 << 4,  /* the change of the address is in units of PAGE */
-	TOLD_TIME = 1 << 5, /* else that of the previous event */
-	TOLD_SITE = 1 << 6, /* likewise */
-	TOLD_MARK = 1 << 7, /* else 0 */
+enum listed {
+	LISTS_ID = 1 << 0,   /* else GP_NO_ID, or see IS_NEXT */
+	IS_NEXT = 1 << 1,    /* the id after the highest so far */
+	LISTS_SIZE = 1 << 2, /* else the size of the id's alloc, or 0 */
+	LISTS_ADDR = 1 << 3, /* likewise */
+	IN_PAGES = 1 << 4,   /* the change of the address is in units of PAGE */
+	LISTS_TIME = 1 << 5, /* else that of the previous event */
+	LISTS_SITE = 1 << 6, /* likewise */
+	LISTS_MARK = 1 << 7, /* else 0 */
 };
 
 #define PAGE	 512
@@ -180,10 +180,10 @@ enum told {
 enum column { SHAPES, IDS, SIZES, ADDRS, TIMES, SITES, MARKS, COLUMNS };
 
 /* Kind, flags, listed numbers, stream and pool. */
-static inline uint64_t shape_of(const struct gp_event *event, unsigned told)
+static inline uint64_t shape_of(const struct gp_event *event, unsigned listed)
 {
 	return event->kind | (uint64_t)event->flags << 8 |
-	       (uint64_t)told << 16 | (uint64_t)event->stream << 24 |
+	       (uint64_t)listed << 16 | (uint64_t)event->stream << 24 |
 	       (uint64_t)event->pool << 40;
 }
 

@@ -414,16 +414,16 @@ static void read_counters(struct reader *r, size_t device,
 static uint64_t read_new_shape(struct reader *r, struct unpacked *in)
 {
 	struct gp_event event = { 0 };
-	unsigned told;
+	unsigned listed;
 
 	event.kind = (uint8_t)get_most(in, GP_EVENT_KINDS - 1);
 	event.flags = (uint8_t)get_most(in, UINT8_MAX);
-	told = (unsigned)get_most(in, UINT8_MAX);
+	listed = (unsigned)get_most(in, UINT8_MAX);
 	event.stream = (uint16_t)get_most(in, UINT16_MAX);
 	event.pool = (uint16_t)get_most(in, UINT16_MAX);
 	r->shapes = gp_mem_grow(r->shapes, &r->shape_room, r->shape_count + 1,
 				sizeof(*r->shapes));
-	return r->shapes[r->shape_count++] = shape_of(&event, told);
+	return r->shapes[r->shape_count++] = shape_of(&event, listed);
 }
 
 static inline uint64_t read_shape(struct reader *r)
@@ -438,51 +438,53 @@ static inline uint64_t read_shape(struct reader *r)
 }
 
 static uint32_t read_id(struct reader *r, const struct gp_event *event,
-			unsigned told)
+			unsigned listed)
 {
 	struct unpacked *in = &r->columns[IDS];
 	uint64_t id = GP_NO_ID;
 
-	if (told & IS_NEXT)
+	if (listed & IS_NEXT)
 		id = r->past.next_id;
-	else if (told & TOLD_ID && names_text(event->kind))
+	else if (listed & LISTS_ID && names_text(event->kind))
 		id = get(in);
-	else if (told & TOLD_ID)
+	else if (listed & LISTS_ID)
 		id = r->past.next_id - get_change(in, 0);
 	in->is_bad |= id > UINT32_MAX;
 	return (uint32_t)id;
 }
 
-static uint64_t read_addr(struct reader *r, unsigned told)
+static uint64_t read_addr(struct reader *r, unsigned listed)
 {
 	uint64_t change = get_change(&r->columns[ADDRS], 0);
 
-	r->past.addr += told & IN_PAGES ? change * PAGE : change;
+	r->past.addr += listed & IN_PAGES ? change * PAGE : change;
 	return r->past.addr;
 }
 
 static inline void read_event(struct reader *r, struct gp_event *event)
 {
 	uint64_t shape = read_shape(r);
-	unsigned told = shape >> 16 & 0xff;
+	unsigned listed = shape >> 16 & 0xff;
 	const struct gp_event *alloc;
 
 	event->kind = shape & 0xff;
 	event->flags = shape >> 8 & 0xff;
 	event->stream = shape >> 24 & 0xffff;
 	event->pool = shape >> 40 & 0xffff;
-	event->id = read_id(r, event, told);
+	event->id = read_id(r, event, listed);
 	alloc = alloc_of(&r->past, event);
-	event->size = told & TOLD_SIZE ? get(&r->columns[SIZES]) : alloc->size;
-	event->addr = told & TOLD_ADDR ? read_addr(r, told) : alloc->addr;
-	event->time_us = told & TOLD_TIME ? get_change(&r->columns[TIMES],
-						       r->past.time_us)
-					  : r->past.time_us;
-	event->site = told & TOLD_SITE ? get_or_none(&r->columns[SITES])
-				       : r->past.site;
-	event->mark = told & TOLD_MARK ? (uint16_t)get_most(&r->columns[MARKS],
-							    UINT16_MAX)
-				       : 0;
+	event->size =
+		listed & LISTS_SIZE ? get(&r->columns[SIZES]) : alloc->size;
+	event->addr = listed & LISTS_ADDR ? read_addr(r, listed) : alloc->addr;
+	event->time_us = listed & LISTS_TIME ? get_change(&r->columns[TIMES],
+							  r->past.time_us)
+					     : r->past.time_us;
+	event->site = listed & LISTS_SITE ? get_or_none(&r->columns[SITES])
+					  : r->past.site;
+	event->mark =
+		listed & LISTS_MARK
+			? (uint16_t)get_most(&r->columns[MARKS], UINT16_MAX)
+			: 0;
 	pass(&r->past, event);
 }
 

@@ -146,10 +146,10 @@ static void write_state(struct writer *w, size_t device,
 }
 
 static void write_shape(struct writer *w, const struct gp_event *event,
-			unsigned told)
+			unsigned listed)
 {
 	struct packed *to = &w->columns[SHAPES];
-	uint64_t shape = shape_of(event, told);
+	uint64_t shape = shape_of(event, listed);
 	uint32_t number = gp_map_get(&w->shapes, shape);
 
 	if (number != GP_MAP_NONE) {
@@ -161,7 +161,7 @@ static void write_shape(struct writer *w, const struct gp_event *event,
 	put(to, number);
 	put(to, event->kind);
 	put(to, event->flags);
-	put(to, told);
+	put(to, listed);
 	put(to, event->stream);
 	put(to, event->pool);
 }
@@ -177,51 +177,51 @@ static unsigned write_id(struct writer *w, const struct gp_event *event)
 		return IS_NEXT;
 	else
 		put_change(&w->columns[IDS], event->id, w->past.next_id);
-	return TOLD_ID;
+	return LISTS_ID;
 }
 
 static unsigned write_addr(struct writer *w, uint64_t addr)
 {
 	uint64_t change = addr - w->past.addr;
-	unsigned told = TOLD_ADDR;
+	unsigned listed = LISTS_ADDR;
 
 	if (change % PAGE) {
 		put_change(&w->columns[ADDRS], 0, change);
 	} else {
-		told |= IN_PAGES;
+		listed |= IN_PAGES;
 		/* An arithmetic shift, which keeps the sign. */
 		change = change / PAGE |
 			 (change >> 63 ? ~(UINT64_MAX / PAGE) : 0);
 		put_change(&w->columns[ADDRS], 0, change);
 	}
 	w->past.addr = addr;
-	return told;
+	return listed;
 }
 
 static void write_event(struct writer *w, const struct gp_event *event)
 {
 	const struct gp_event *alloc = alloc_of(&w->past, event);
-	unsigned told = write_id(w, event);
+	unsigned listed = write_id(w, event);
 
 	if (event->size != alloc->size) {
-		told |= TOLD_SIZE;
+		listed |= LISTS_SIZE;
 		put(&w->columns[SIZES], event->size);
 	}
 	if (event->addr != alloc->addr)
-		told |= write_addr(w, event->addr);
+		listed |= write_addr(w, event->addr);
 	if (event->time_us != w->past.time_us) {
-		told |= TOLD_TIME;
+		listed |= LISTS_TIME;
 		put_change(&w->columns[TIMES], w->past.time_us, event->time_us);
 	}
 	if (event->site != w->past.site) {
-		told |= TOLD_SITE;
+		listed |= LISTS_SITE;
 		put_or_none(&w->columns[SITES], event->site);
 	}
 	if (event->mark) {
-		told |= TOLD_MARK;
+		listed |= LISTS_MARK;
 		put(&w->columns[MARKS], event->mark);
 	}
-	write_shape(w, event, told);
+	write_shape(w, event, listed);
 	pass(&w->past, event);
 }
 

@@ -9,12 +9,12 @@
 #include "base/map.h"
 #include "base/mem.h"
 
-enum life { UNBORN, LIVE, FREED };
+enum phase { UNBORN, LIVE, FREED };
 
 struct checker {
 	const struct gp_trace *trace;
 	const struct gp_device_trace *device;
-	uint8_t *lives; /* enum life, by id */
+	uint8_t *phases; /* enum phase, by id */
 	/* by id: whether it has a size, which frees then repeat */
 	bool *has_size;
 	uint32_t born;
@@ -196,14 +196,14 @@ static bool name_is_free(struct checker *c, uint32_t id)
 	return true;
 }
 
-static bool is_born(struct checker *c, uint32_t id, enum life life,
+static bool is_born(struct checker *c, uint32_t id, enum phase phase,
 		    uint64_t size)
 {
-	if (id >= c->device->block_ids || c->lives[id] != UNBORN)
+	if (id >= c->device->block_ids || c->phases[id] != UNBORN)
 		return false;
 	if (!name_is_free(c, id))
 		return false;
-	c->lives[id] = (uint8_t)life;
+	c->phases[id] = (uint8_t)phase;
 	c->has_size[id] = size != 0;
 	c->born++;
 	return true;
@@ -245,25 +245,25 @@ static bool has_size(const struct checker *c, const struct gp_event *event)
 
 static bool id_is_sound(struct checker *c, const struct gp_event *event)
 {
-	uint8_t *life = NULL;
+	uint8_t *phase = NULL;
 
 	if (event->kind == GP_ALLOC)
 		return is_born(c, event->id, LIVE, event->size);
 	if (event->id < c->device->block_ids)
-		life = &c->lives[event->id];
+		phase = &c->phases[event->id];
 	switch (event->kind) {
 	case GP_FREE:
-		if (!life || *life != LIVE || !has_size(c, event))
+		if (!phase || *phase != LIVE || !has_size(c, event))
 			return false;
-		*life = FREED;
+		*phase = FREED;
 		free_name(c, event->id);
 		return true;
-	case GP_RECORD_STREAM: return life && *life == LIVE;
+	case GP_RECORD_STREAM: return phase && *phase == LIVE;
 	case GP_FREE_COMPLETED:
-		return life ? *life == FREED && has_size(c, event)
-			    : event->id == GP_NO_ID;
+		return phase ? *phase == FREED && has_size(c, event)
+			     : event->id == GP_NO_ID;
 	default: /* GP_SYNCHRONIZE */
-		return life ? *life != UNBORN : event->id == GP_NO_ID;
+		return phase ? *phase != UNBORN : event->id == GP_NO_ID;
 	}
 }
 
@@ -344,7 +344,7 @@ static enum gp_status check_device(struct checker *c)
 	/* Before memory is allocated: each id is born exactly once. */
 	if (d->block_ids > d->event_count + d->start.block_count)
 		return damaged(c->diag, "ids that no block has");
-	c->lives = gp_mem_alloc(d->block_ids, sizeof(*c->lives));
+	c->phases = gp_mem_alloc(d->block_ids, sizeof(*c->phases));
 	c->has_size = gp_mem_alloc(d->block_ids, sizeof(*c->has_size));
 	c->born = 0;
 	status = check_state(c, &d->start);
@@ -354,7 +354,7 @@ static enum gp_status check_device(struct checker *c)
 		status = damaged(c->diag, "two blocks of one id");
 	if (!status)
 		status = check_events(c);
-	free(c->lives);
+	free(c->phases);
 	free(c->has_size);
 	gp_map_release(&c->live);
 	return status;

@@ -221,7 +221,7 @@ static void walk_completed(struct history *h, const struct gp_event *entry,
 {
 	struct gp_event event = *entry;
 
-	event.id = gp_map_take(&h->waiting, entry->addr);
+	event.id = gp_map_take(&h->pending, entry->addr);
 	if (event.id == GP_MAP_NONE) {
 		/* Its free_requested is not in the recording. */
 		event.id = gp_map_take(&h->live, entry->addr);
@@ -380,7 +380,7 @@ static void walk_free(struct history *h)
 		return;
 	}
 	push_use(h, &event, event.id);
-	gp_map_put(&h->waiting, event.addr, event.id);
+	gp_map_put(&h->pending, event.addr, event.id);
 	push(h, &event);
 }
 
@@ -397,9 +397,9 @@ static bool is_request(const struct gp_event *entry)
 static void meet_completed(struct history *h, size_t at)
 {
 	const struct gp_event *entry = &h->raw[at];
-	struct gp_map *map = at ? &h->waiting : &h->live;
+	struct gp_map *map = at ? &h->pending : &h->live;
 
-	if (gp_map_get(&h->waiting, entry->addr) != GP_MAP_NONE ||
+	if (gp_map_get(&h->pending, entry->addr) != GP_MAP_NONE ||
 	    gp_map_get(&h->live, entry->addr) != GP_MAP_NONE)
 		return;
 	gp_map_put(map, entry->addr,
@@ -435,7 +435,7 @@ static void name_end_blocks(struct history *h)
 	for (size_t i = 0; i < end->block_count; i++) {
 		struct gp_block *b = &end->blocks[i];
 		const struct gp_map *map =
-			b->state == GP_ACTIVE ? &h->live : &h->waiting;
+			b->state == GP_ACTIVE ? &h->live : &h->pending;
 
 		b->id = GP_NO_ID;
 		if (b->state == GP_INACTIVE)
@@ -599,7 +599,7 @@ enum gp_status gp_history_finish_device(struct gp_build *build,
 	device->block_ids = h.ids;
 	build->is_complete &= !device->start.segment_count;
 	gp_map_release(&h.live);
-	gp_map_release(&h.waiting);
+	gp_map_release(&h.pending);
 	free(h.pool_is_released);
 	free(h.start);
 	return GP_OK;

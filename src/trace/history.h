@@ -32,7 +32,7 @@ struct history {
 	size_t out_count, out_room;
 
 	struct gp_map live;    /* address -> id, from alloc to free */
-	struct gp_map waiting; /* address -> id, from free to completion */
+	struct gp_map pending; /* address -> id, from free to completion */
 	uint32_t ids;
 	bool has_completions; /* else none were recorded */
 

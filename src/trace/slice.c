@@ -25,7 +25,7 @@ struct cutting {
 	struct gp_arena *arena;
 	uint32_t *sites;    /* by id: the site of its last allocation */
 	bool *is_live;	    /* by id */
-	bool *is_told;	    /* by id: its completion is in the trace */
+	bool *is_complete;  /* by id: its completion is in the trace */
 	size_t completed;   /* the number of the slice's completions passed */
 	uint32_t *numbers;  /* by id: the id in the slice, or GP_NO_ID */
 	uint64_t *names;    /* by id in the slice */
@@ -224,7 +224,7 @@ static bool belongs(struct cutting *c, const struct gp_event *event)
 	case GP_RECORD_STREAM: return c->is_live[event->id];
 	case GP_SYNCHRONIZE:
 		if (event->id != GP_NO_ID)
-			c->is_told[event->id] = true;
+			c->is_complete[event->id] = true;
 		return true;
 	case GP_FREE:
 		if (!c->is_live[event->id])
@@ -264,7 +264,7 @@ static void put_completed(struct cutting *c, uint64_t event)
 	for (; c->completed < slice->completed_count &&
 	       slice->completed[c->completed].event == event;
 	     c->completed++)
-		if (!c->is_told[slice->completed[c->completed].id])
+		if (!c->is_complete[slice->completed[c->completed].id])
 			put(c, &(struct gp_event){
 				       .kind = GP_SYNCHRONIZE,
 				       .id = slice->completed[c->completed].id,
@@ -311,7 +311,7 @@ static void cut_device(struct gp_arena *arena, const struct gp_trace *trace,
 		.arena = arena,
 		.sites = gp_mem_alloc(n, sizeof(*c.sites)),
 		.is_live = gp_mem_alloc(n, sizeof(*c.is_live)),
-		.is_told = gp_mem_alloc(n, sizeof(*c.is_told)),
+		.is_complete = gp_mem_alloc(n, sizeof(*c.is_complete)),
 		.pasts = gp_mem_alloc(trace->pool_count, sizeof(*c.pasts)),
 	};
 
@@ -325,7 +325,7 @@ static void cut_device(struct gp_arena *arena, const struct gp_trace *trace,
 	free(c.pasts);
 	free(c.sites);
 	free(c.is_live);
-	free(c.is_told);
+	free(c.is_complete);
 	free(c.numbers);
 }
 
