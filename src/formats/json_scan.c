@@ -85,7 +85,7 @@ const unsigned char *gp_json_ahead(struct gp_json_scan *scan)
 void gp_json_expect_end(struct gp_json_scan *scan)
 {
 	if (gp_json_peek(scan) >= 0)
-		gp_json_fail(scan, "there is more behind its end");
+		gp_json_fail(scan, "there is more after its end");
 }
 
 /* ---- walking ---- */
@@ -442,7 +442,7 @@ json_t *gp_json_parse(struct gp_json_scan *scan)
 		fail_at(scan, scan->start, error.text);
 	if (!value && json_error_code(&error) == json_error_duplicate_key)
 		gp_diag_hint(scan->diag,
-			     "which of the two is meant nobody can tell");
+			     "a key may occur only once in an object");
 	return value;
 }
 

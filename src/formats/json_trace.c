@@ -31,7 +31,7 @@ void gp_json_trace_wrong(struct gp_json_trace *t, const char *owner,
 	else
 		t->scan->status = gp_diag_set(t->diag, GP_INPUT,
 					      "%s has no \"%s\"", owner, key);
-	gp_diag_hint(t->diag, "man 5 gpupool-trace tells what each has");
+	gp_diag_hint(t->diag, "man 5 gpupool-trace lists the keys of each");
 }
 
 void gp_json_trace_twice(struct gp_json_trace *t, const char *owner,
@@ -471,7 +471,7 @@ static void refuse_second(struct gp_json_trace *t)
 	gp_diag_hint(t->diag, "a file holds one trace; a folder of traces is a "
 			      "job of several ranks");
 	t->scan->status = gp_diag_set(t->diag, GP_INPUT,
-				      "behind its events another trace begins");
+				      "another trace begins after its events");
 }
 
 /* Events belong to the header's first device, unless they name another. */

@@ -321,7 +321,7 @@ static bool read_ordinal(struct gp_json_trace *t, uint32_t *device)
 		return false;
 	if (*device == before)
 		return true;
-	gp_diag_hint(t->diag, "all that is known of a device is one element");
+	gp_diag_hint(t->diag, "put everything about a device into one element");
 	t->scan->status = gp_diag_set(
 		t->diag, GP_INPUT,
 		"device %" PRIu64 " is there twice in \"devices\"", ordinal);

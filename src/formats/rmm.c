@@ -107,7 +107,7 @@ static enum gp_status split(struct rmm *rmm)
 	if (n == FIELDS && !at)
 		return GP_OK;
 	gp_diag_hint(rmm->diag, "is it cut off?");
-	return fail(rmm, "it has not the six fields of " HEADER);
+	return fail(rmm, "it does not have the six fields of " HEADER);
 }
 
 /* ---- fields ---- */

@@ -37,9 +37,9 @@ static enum gp_status open_list(struct gp_snapshot_objects *o, uint64_t value,
 				   what);
 	if ((*list)->kind == GP_OBJECT_OTHER)
 		return gp_diag_set(diag, GP_INPUT,
-				   "element %u of the list is none of the %s "
-				   "that it should hold",
-				   (*list)->count, what);
+				   "the list of %s has something else as "
+				   "element %u",
+				   what, (*list)->count);
 	return gp_diag_set(diag, GP_INPUT,
 			   "the same list of %s is in two places", what);
 }
@@ -282,8 +282,9 @@ enum gp_status gp_objects_deliver(struct gp_snapshot_objects *o, uint64_t value)
 	if (o->early_lists) {
 		gp_diag_record(diag, "device_traces");
 		gp_diag_hint(diag, DAMAGED);
-		return gp_diag_set(diag, GP_INPUT,
-				   "a trace did not stay where it was read");
+		return gp_diag_set(
+			diag, GP_INPUT,
+			"the trace of a device is also in another place");
 	}
 	gp_build_source(o->build, "pytorch-snapshot");
 	gp_snapshot_keys_bound(&o->delivery.keys, o->build);

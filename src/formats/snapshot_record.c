@@ -249,7 +249,7 @@ static enum gp_status fail_entry(const struct gp_snapshot_entry *entry,
 				 entry->bad);
 	gp_diag_hint(diag, "was it recorded by a PyTorch newer than gpupool?");
 	return gp_diag_set(diag, GP_INPUT,
-			   "its action is none that gpupool knows");
+			   "its action is not known to gpupool");
 }
 
 static inline enum gp_status read_entry(struct gp_snapshot_delivery *d,

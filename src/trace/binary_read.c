@@ -95,7 +95,7 @@ static enum gp_status find_sections(struct reader *r)
 	if (in.is_bad || in.end - in.at < GP_BINARY_END_BYTES - 1)
 		return cut_short(r->diag);
 	if (in.end - in.at > GP_BINARY_END_BYTES - 1)
-		return damaged(r->diag, "there is more behind its end");
+		return damaged(r->diag, "there is more after its end");
 	if (gp_crc32c(0, r->bytes, r->length - 4) !=
 	    get_32(r->bytes + r->length - 4))
 		return damaged(r->diag, "its checksum does not match");

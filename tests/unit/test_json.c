@@ -203,7 +203,7 @@ static const struct {
 	{ "{\"segments\": [{\"address\": 1}]}",
 	  "segment 0: it has no total_size" },
 	{ "{\"segments\": []} 1",
-	  "line 1, byte 17: there is more behind its end" },
+	  "line 1, byte 17: there is more after its end" },
 };
 
 START_TEST(test_bad_files_are_explained)

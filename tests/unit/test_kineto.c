@@ -133,8 +133,7 @@ static const struct {
 	{ PROFILE(ON(99999999999, 1, 8, 512, 512)),
 	  "its \"Device Id\" is not what it should be" },
 	{ PROFILE(ON(999999, 1, 8, 512, 512)), "there is no device 999999" },
-	{ PROFILE(MEMORY(1, 8, 512, 512)) " x",
-	  "there is more behind its end" },
+	{ PROFILE(MEMORY(1, 8, 512, 512)) " x", "there is more after its end" },
 };
 
 START_TEST(test_bad_profiles_are_explained)

@@ -319,8 +319,8 @@ static const struct {
 			  "snapshot" },
 	{ "(}]'device_traces'](](}('action''dance'" PLACE "ueet.",
 	  "it is a pickle, but not of a PyTorch memory snapshot" },
-	{ "](](K$01ee.", "device 0: element 0 of the list is none of the trace "
-			 "entries that it should hold" },
+	{ "](](K$01ee.", "device 0: the list of trace entries has something "
+			 "else as element 0" },
 	{ "](](K$01K$02ee.", "device 0: it is not a list of trace entries" },
 	{ SNAPSHOT("'segments'N'device_traces'}"),
 	  "device_traces: it is not a list of lists of trace entries" },
@@ -328,11 +328,10 @@ static const struct {
 	  "segments: it is not a list of segments" },
 	/* something else among them */
 	{ SNAPSHOT(TRACE(GROW "}" ALLOC)),
-	  "device 0: element 1 of the list is none of the trace entries that "
-	  "it should hold" },
+	  "device 0: the list of trace entries has something else as "
+	  "element 1" },
 	{ SNAPSHOT("'segments'](" SEGMENT GROW "e"),
-	  "segments: element 1 of the list is none of the segments that it "
-	  "should hold" },
+	  "segments: the list of segments has something else as element 1" },
 	/* ten bytes are more than a number */
 	{ SNAPSHOT(TRACE("}('action''alloc' 'addr'65536 'stream'0 'size'"
 			 "$8a$0a$00$02$00$00$00$00$00$00$00$01u")),
@@ -350,7 +349,7 @@ static const struct {
 	  "segment 1: the same list of blocks is in two places" },
 	/* a trace that is read, then thrown away */
 	{ SNAPSHOT("'device_traces' ](](" ALLOC "e$30](" ALLOC "ee"),
-	  "device_traces: a trace did not stay where it was read" },
+	  "device_traces: the trace of a device is also in another place" },
 	/* cycles */
 	{ "]$94h$00a.", "device 0: it is not a list of trace entries" },
 	{ SNAPSHOT("'segments' ]$94h$00a"),

@@ -123,9 +123,9 @@ END_TEST
 static const struct {
 	const char *line, *message;
 } bad[] = {
-	{ "1,0,allocate,0x10,7", "it has not the six fields of "
+	{ "1,0,allocate,0x10,7", "it does not have the six fields of "
 				 "Thread,Time,Action,Pointer,Size,Stream" },
-	{ "1,0,allocate,0x10,7,0x0,", "it has not the six fields of "
+	{ "1,0,allocate,0x10,7,0x0,", "it does not have the six fields of "
 				      "Thread,Time,Action,Pointer,Size,"
 				      "Stream" },
 	{ "1,0,malloc,0x10,7,0x0", "its action is malloc" },

@@ -22,8 +22,8 @@ static const struct {
 	{ "'action''alloc'" PLACE "'pool_id'K$01",
 	  "its pool_id is not " SHOULD },
 	{ "'action''alloc'" PLACE "'time_us'-1", "its time_us is not " SHOULD },
-	{ "'action''dance'" PLACE, "its action is none that gpupool knows" },
-	{ "'action'K$01" PLACE, "its action is none that gpupool knows" },
+	{ "'action''dance'" PLACE, "its action is not known to gpupool" },
+	{ "'action'K$01" PLACE, "its action is not known to gpupool" },
 };
 
 START_TEST(test_bad_entries_are_named)
@@ -58,8 +58,8 @@ START_TEST(test_bad_segments_are_named)
 		  "segment 1, block 0: its state is not " SHOULD },
 		{ "'total_size'512 'address'8388608 'segment_type''small' "
 		  "'blocks'](Ne",
-		  "segment 1: element 0 of the list is none of the blocks "
-		  "that it should hold" },
+		  "segment 1: the list of blocks has something else as "
+		  "element 0" },
 	};
 
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {

@@ -243,8 +243,7 @@ static enum gp_status check_gaps(struct reader *r, const struct gp_span *span)
 					      "other and within lower and "
 					      "upper");
 			return gp_diag_set(r->diag, GP_INPUT,
-					   "gap %u is not within what it is a "
-					   "gap of",
+					   "gap %u is not within its span",
 					   i + 1);
 		}
 		time = gap->upper;
@@ -289,7 +288,7 @@ static enum gp_status read_cell(struct reader *r, enum column column,
 	default: break;
 	}
 	return is_good ? GP_OK
-		       : fail(r, "that is not a number it can be", cell);
+		       : fail(r, "that is not a valid number here", cell);
 }
 
 static enum gp_status check_row(struct reader *r, struct row *row)

@@ -190,8 +190,9 @@ static enum gp_status add_value(const struct gp_axis *axis,
 
 	if (!strcmp(text, "all")) {
 		free(text);
-		return gp_diag_set(diag, GP_USAGE,
-				   "--set: all goes without other values");
+		return gp_diag_set(
+			diag, GP_USAGE,
+			"--set: all cannot be combined with other values");
 	}
 	if (!length || !is_range(axis, text)) {
 		add(values, text);
