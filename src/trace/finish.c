@@ -193,42 +193,6 @@ static enum gp_status settle_state(struct gp_build_state *s,
 	return gp_state_check(&state, diag);
 }
 
-uint64_t gp_state_reserved(const struct gp_state *state)
-{
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < state->segment_count; i++)
-		sum += state->segments[i].size;
-	return sum;
-}
-
-bool gp_trace_has_allocs(const struct gp_device_trace *device)
-{
-	for (size_t i = 0; i < device->event_count; i++)
-		if (device->events[i].kind == GP_ALLOC)
-			return true;
-	return false;
-}
-
-uint64_t gp_trace_others(const struct gp_device_trace *device)
-{
-	uint64_t most = 0;
-
-	for (size_t i = 0; i < device->event_count; i++)
-		if (device->events[i].kind == GP_OTHER_MEMORY &&
-		    device->events[i].size > most)
-			most = device->events[i].size;
-	return most;
-}
-
-bool gp_trace_has_start(const struct gp_trace *trace)
-{
-	for (size_t i = 0; i < trace->device_count; i++)
-		if (trace->devices[i].start.segment_count)
-			return true;
-	return false;
-}
-
 /*
  * ---- requests ----
  *
