@@ -116,29 +116,60 @@ static const char *line_of(const char *name)
 	return line;
 }
 
+/* Whether a line holds more at another moment than at the one compared. */
+static bool holds_more(const struct gp_share_pair *pair)
+{
+	return pair->a.most > pair->a.requested ||
+	       pair->b.most > pair->b.requested;
+}
+
+#define FATE_NOTE 48
+static void fate_note(const struct gp_share_pair *pair, char note[FATE_NOTE])
+{
+	const char *line = line_of(pair->a.name);
+
+	*note = '\0';
+	if (pair->fate == GP_SHARE_MOVED)
+		snprintf(note, FATE_NOTE, " (was line %.*s)",
+			 (int)strspn(line, "0123456789"), line);
+	else if (pair->fate != GP_SHARE_STAYED)
+		snprintf(note, FATE_NOTE, " (%s)", fate_words[pair->fate]);
+}
+
+/* What the line holds at its own peak, on a row of its own. */
+static void put_most(const struct gp_page *page,
+		     const struct gp_share_pair *pair)
+{
+	char a[GP_BYTES_TEXT] = "-", b[GP_BYTES_TEXT] = "-";
+	char by[GP_BYTES_CHANGE];
+
+	if (pair->fate != GP_SHARE_NEW)
+		gp_bytes_text(pair->a.most, a);
+	if (pair->fate != GP_SHARE_GONE)
+		gp_bytes_text(pair->b.most, b);
+	fprintf(page->out, "%*s%*s%*s    at most in the whole run\n", VALUE,
+		a, VALUE, b, VALUE,
+		gp_bytes_change(pair->a.most, pair->b.most, by));
+}
+
 static void print_site(const struct gp_page *page,
 		       const struct gp_share_pair *pair)
 {
-	const char *name = pair->b.blocks ? pair->b.name : pair->a.name;
-	const char *line;
-	char note[48] = "";
+	const char *name = gp_share_pair_some(pair)->name;
+	char note[FATE_NOTE];
 
 	put_amounts(page, pair);
-	if (pair->fate == GP_SHARE_MOVED) {
-		line = line_of(pair->a.name);
-		snprintf(note, sizeof(note), " (was line %.*s)",
-			 (int)strspn(line, "0123456789"), line);
-	} else if (pair->fate != GP_SHARE_STAYED) {
-		snprintf(note, sizeof(note), " (%s)", fate_words[pair->fate]);
-	}
+	fate_note(pair, note);
 	put_name(page, *name ? name : "(no stack recorded)", note);
 	putc('\n', page->out);
+	if (holds_more(pair))
+		put_most(page, pair);
 }
 
 static void print_size(const struct gp_page *page,
 		       const struct gp_share_pair *pair)
 {
-	const struct gp_share *some = pair->b.blocks ? &pair->b : &pair->a;
+	const struct gp_share *some = gp_share_pair_some(pair);
 	char class[CLASS_TEXT], a[GP_COUNT_TEXT], b[GP_COUNT_TEXT];
 
 	put_amounts(page, pair);
@@ -733,7 +764,7 @@ static void write_difference(struct gp_emit *json,
 static void write_pair(struct gp_emit *json, const struct gp_share_pair *pair,
 		       bool is_site)
 {
-	const struct gp_share *some = pair->b.blocks ? &pair->b : &pair->a;
+	const struct gp_share *some = gp_share_pair_some(pair);
 
 	gp_emit_open(json, NULL, '{', GP_EMIT_FLAT);
 	if (is_site)

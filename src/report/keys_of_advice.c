@@ -878,7 +878,8 @@ const struct gp_key keys_of_advice[] = {
 
 	NEW("change_pair", "Blocks that are live at the peaks."),
 	WORD_IN(gp_share_pair, fate, "fate", 0, "stayed moved new gone",
-		"What became of it."),
+		"What became of it in the whole program; new: a never "
+		"requests it, gone: b never does."),
 	KEY_IN(gp_share_pair, a.requested, "a", BYTES, 0, "Requested in a."),
 	KEY_IN(gp_share_pair, b.requested, "b", BYTES, 0, "Requested in b."),
 	KEY_BY(growth_of, "difference", MORE_BYTES, 0, "b less a."),
@@ -888,6 +889,10 @@ const struct gp_key keys_of_advice[] = {
 	       "What b's blocks take beyond."),
 	KEY_IN(gp_share_pair, a.blocks, "a_blocks", COUNT, 0, "Blocks of a."),
 	KEY_IN(gp_share_pair, b.blocks, "b_blocks", COUNT, 0, "Blocks of b."),
+	KEY_IN(gp_share_pair, a.most, "a_most", BYTES, 0,
+	       "The most that is live at once in the whole run of a, of what "
+	       "was requested."),
+	KEY_IN(gp_share_pair, b.most, "b_most", BYTES, 0, "The same in b."),
 
 	NEW("change_site", "The same of a site."),
 	KEY("site", TEXT, NULLABLE,

@@ -93,31 +93,39 @@ struct gp_breakdown gp_breakdown_of_moment(const struct gp_moment *moment);
 struct gp_share {
 	char name[GP_SITE_TEXT]; /* name of a site; "": none, or a size class */
 	uint64_t floor;		 /* of a size class [floor, 2 * floor) */
-	uint64_t blocks;
-	uint64_t requested, rounding;
+	uint64_t blocks;	 /* live at the moment; 0: it holds none then */
+	uint64_t requested, rounding; /* of these blocks */
+	/* Of the whole run: the most requested bytes that are live at once, the
+	 * number of requests, and their bytes. */
+	uint64_t most, requests, asked;
 };
 
 enum gp_sharing { GP_SHARE_BY_SITE, GP_SHARE_BY_SIZE };
 
-/* Sums the state's live blocks. The caller frees *shares. */
+/* Sums the state's live blocks, and what the shares of the whole run hold at
+ * most. The caller frees *shares. */
 size_t gp_share_out(const struct gp_trace *trace, uint32_t device,
 		    const struct gp_state *state, enum gp_sharing sharing,
 		    struct gp_share **shares);
 
+/* Of the whole programs, whichever moments are compared. */
 enum gp_share_fate {
 	GP_SHARE_STAYED,
 	GP_SHARE_MOVED, /* to another line of its function */
-	GP_SHARE_NEW,
-	GP_SHARE_GONE,
+	GP_SHARE_NEW,	/* A never requests there */
+	GP_SHARE_GONE,	/* B never requests there */
 };
 
 struct gp_share_pair {
-	struct gp_share a, b; /* no blocks if it is missing on one side */
+	struct gp_share a, b; /* b of one that is gone, a of a new one: zero */
 	enum gp_share_fate fate;
 };
 
-/* Pairs the shares of two runs, largest change first. The caller frees
- * *pairs. */
+/* The share of the side that has it: b, unless it is gone. */
+const struct gp_share *gp_share_pair_some(const struct gp_share_pair *pair);
+
+/* Pairs the shares of two runs that hold something in one of them, largest
+ * change first. The caller frees *pairs. */
 size_t gp_share_match(const struct gp_share *a, size_t a_count,
 		      const struct gp_share *b, size_t b_count,
 		      struct gp_share_pair **pairs);
