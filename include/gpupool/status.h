@@ -40,6 +40,8 @@ struct gp_diag {
 	char what[512];
 	char hint[256];
 	bool is_foreign; /* the file is not a trace, but something else */
+	/* The report is there, without the files that could not be read. */
+	bool is_partial;
 };
 
 /* Sets the explanation. Returns the status, so that callers can write "return

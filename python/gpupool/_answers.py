@@ -91,7 +91,8 @@ class Answer(Record):
 
     json    the report as the command line writes it, to the byte
     notes   what the command line says beside it, on standard error
-    status  0, or 1 where an alert went off or strict did not hold
+    status  0, or 1 where an alert went off or strict did not hold; 3 where
+            the report is without some ranks, which the notes name
     """
 
     def __init__(

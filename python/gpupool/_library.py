@@ -22,6 +22,7 @@ class _Diag(ctypes.Structure):
         ("what", ctypes.c_char * 512),
         ("hint", ctypes.c_char * 256),
         ("is_foreign", ctypes.c_bool),
+        ("is_partial", ctypes.c_bool),
     ]
 
 
@@ -206,8 +207,9 @@ class Session:
             out = ctypes.string_at(reply.out or b"", reply.out_length)
             err = ctypes.string_at(reply.err or b"", reply.err_length)
             said = err.decode("utf-8", "replace").strip()
-            # 1: what was asked to hold did not, and here is the report.
-            if reply.status > 1:
+            # 1: what was asked to hold did not, and here is the report; so
+            # it is where some ranks of a folder cannot be read.
+            if reply.status > 1 and not reply.diag.is_partial:
                 raise _error(reply.status, reply.diag, _bare(said))
             return Reply(reply.status, out, said)
         finally:

@@ -4,6 +4,7 @@
 import html
 import os
 import pickle
+import warnings
 from typing import (
     Any,
     Callable,
@@ -59,6 +60,12 @@ def _each(value: Any) -> Iterable[Any]:
     """A list's values, a range's, an array's; one by itself."""
     is_one = isinstance(value, (str, bytes, os.PathLike, Mapping))
     return value if isinstance(value, Iterable) and not is_one else [value]
+
+
+def _warn(reply: _library.Reply) -> None:
+    """A report without some of the ranks says so where it is asked for."""
+    if reply.status == InputError.status:
+        warnings.warn(reply.err.replace("gpupool: ", ""), stacklevel=4)
 
 
 def _axis(name: str, values: Any) -> bytes:
@@ -163,6 +170,15 @@ class Trace:
             raise UsageError("no option has a NUL in it")
         return self._held().ask(question)
 
+    def _one(self, command: str) -> bytes:
+        """The name of the one trace of what is defined of one alone."""
+        if len(self._names) != 1 or os.path.isdir(self._names[0]):
+            raise UsageError(
+                "{} is of one trace, and these are ranks of a job: load one "
+                "of its files".format(command)
+            )
+        return self._names[0]
+
     def _texts(
         self, command: str, words: List[bytes], options: Mapping[str, Any]
     ) -> Callable[[], str]:
@@ -178,6 +194,7 @@ class Trace:
         picture: Optional[Callable[[], str]] = None,
     ) -> Answer:
         reply = self._ask(command, [b"--format=json"], options)
+        _warn(reply)
         if not reply.out.startswith(b"{"):
             raise UsageError(
                 "{0}: its report was to be something else than JSON, or "
@@ -258,6 +275,7 @@ class Trace:
             (options if name in _OF_SWEEP else axes)[name] = value
         words = [_axis(name, values) for name, values in axes.items()]
         reply = self._ask("sweep", [*words, b"--format=csv"], options)
+        _warn(reply)
         return Sweep(
             reply.out.decode("utf-8", "replace"),
             self._texts("sweep", words, options),
@@ -266,9 +284,8 @@ class Trace:
 
     def events(self, **options: Any) -> Rows:
         """The run event by event: reserved and allocated after each."""
-        if len(self._names) != 1:
-            raise UsageError("events are of one trace")
-        words = [b"convert", b"--run", b"--to=csv", b"-q", *self._names, b"-"]
+        name = self._one("events()")
+        words = [b"convert", b"--run", b"--to=csv", b"-q", name, b"-"]
         reply = self._held().ask([*words, *_options(options)])
         return Rows(rows_of(reply.out.decode("utf-8", "replace")))
 

@@ -635,10 +635,27 @@ static bool merge(const struct gp_reply *json, struct gp_reply *text)
 	return n >= 0;
 }
 
-/* An exit status of 1 is an answer: a limit that was asked for is not met. */
+/* An exit status of 1 is an answer: a limit that was asked for is not met. So is
+ * a report without the ranks that cannot be read. */
 static bool is_error(const struct gp_reply *reply)
 {
-	return reply->status > GP_FAILED;
+	return reply->status > GP_FAILED && !reply->diag.is_partial;
+}
+
+/* The text; before it, which ranks it is without. */
+static json_t *told(const struct gp_reply *text, const struct gp_reply *json)
+{
+	size_t said = json->diag.is_partial ? json->err_length : 0;
+	char *whole = gp_mem_alloc(said + text->out_length + 2, 1);
+	json_t *result;
+
+	memcpy(whole, json->err, said);
+	if (said)
+		whole[said++] = '\n';
+	memcpy(whole + said, text->out, text->out_length);
+	result = result_of(whole, said + text->out_length, false);
+	free(whole);
+	return result;
 }
 
 static json_t *answer(const struct question *q, struct gp_mcp_shelf *shelf)
@@ -660,7 +677,7 @@ static json_t *answer(const struct question *q, struct gp_mcp_shelf *shelf)
 	if (failed) {
 		result = result_of(failed->err, failed->err_length, true);
 	} else {
-		result = result_of(text.out, text.out_length, false);
+		result = told(&text, &json);
 		report = structured(q->tool, &json);
 	}
 	if (report)

@@ -251,6 +251,7 @@ enum gp_status gp_rank_files_verdict(const struct gp_ranks *ranks,
 	if (!ranks->unread_count)
 		return GP_OK;
 	gp_diag_file(diag, ranks->unread->path);
+	diag->is_partial = true;
 	return gp_diag_set(diag, GP_INPUT,
 			   "%zu of %zu traces cannot be read: the report is "
 			   "without them",

@@ -364,16 +364,16 @@ static struct gp_words how_judged(const struct gp_ranks *ranks,
 				  const struct gp_study *study)
 {
 	struct gp_words words = { "" };
-	size_t left = ranks->files;
+	size_t all = ranks->files + ranks->unread_count, left = all;
 
 	for (size_t k = 0; k < KINDS; k++) {
 		size_t files = files_of(ranks, study, kinds[k].kind);
 
 		if (!files)
 			continue;
-		if (files == ranks->files)
+		if (files == all)
 			gp_say(&words, "All %zu ranks", files);
-		else if (left == ranks->files)
+		else if (left == all)
 			gp_say(&words, "Of %zu ranks %zu", left, files);
 		else
 			gp_say(&words, "%s%zu", left == files ? " and " : ", ",
@@ -382,6 +382,8 @@ static struct gp_words how_judged(const struct gp_ranks *ranks,
 		       files > 1 ? kinds[k].several : kinds[k].one);
 		left -= files;
 	}
+	if (left)
+		gp_say(&words, " and %zu cannot be read", left);
 	return words;
 }
 
@@ -412,7 +414,7 @@ static void print_otherwise(const struct gp_page *page,
 void ranks_answer(const struct gp_page *page, const struct gp_ranks *ranks,
 		  const struct gp_study *study, size_t first_case)
 {
-	if (ranks && ranks->files > 1) {
+	if (ranks && ranks->files + ranks->unread_count > 1) {
 		gp_page_line(page, GP_TONE_PLAIN, 0, "%s.",
 			     how_judged(ranks, study).text);
 		if (!study->is_change)

@@ -427,6 +427,25 @@ def test_nul_and_other_json():
     assert server.end() == []
 
 
+def test_a_rank_that_cannot_be_read():
+    """The report is there, and says which rank it is without."""
+    with tempfile.TemporaryDirectory() as folder:
+        with open(SMALL, "rb") as file:
+            small = file.read()
+        for name, data in (("rank0.json", small), ("rank1.json", b"")):
+            with open(os.path.join(folder, name), "wb") as file:
+                file.write(data)
+        server = Server()
+        for tool in ("replay", "explain", "suggest", "sweep", "info"):
+            result = server.call(tool, trace=folder)
+            text = result["content"][0]["text"]
+            assert not result["isError"], text
+            assert "rank1.json: cannot be read: it is empty" in text, text
+            assert "1 of 2 traces cannot be read" in text, text
+            assert "structuredContent" in result, tool
+        server.end()
+
+
 def alter(value, dice):
     """Some other value in place of one within."""
     if isinstance(value, dict) and value and dice.random() < 0.8:

@@ -146,6 +146,45 @@ def test_a_folder_is_ranks():
     assert "rank" in text.lower()
 
 
+def folder_with_a_broken_rank(folder, story):
+    for rank in range(2):
+        (folder / "rank{}.jsonl".format(rank)).write_bytes(story.read_bytes())
+    (folder / "rank2.json").write_bytes(b"")
+    return gpupool.load(folder)
+
+
+@pytest.mark.parametrize("command", ["look", "suggest", "replay", "headroom"])
+def test_a_rank_that_cannot_be_read_is_named(command, tmp_path, story):
+    trace = folder_with_a_broken_rank(tmp_path, story)
+    with pytest.warns(UserWarning, match="1 of 3 traces cannot be read"):
+        answer = getattr(trace, command)()
+    assert answer.status == 3
+    assert "rank2.json" in answer.ranks.unread[0].path
+    assert "rank2.json: it is empty" in str(answer)
+
+
+def test_a_sweep_without_a_rank_says_so(tmp_path, story):
+    trace = folder_with_a_broken_rank(tmp_path, story)
+    with pytest.warns(UserWarning, match="rank2.json"):
+        assert trace.sweep(expandable_segments=[False, True])
+
+
+def test_the_worst_rank_of_an_answer(tmp_path, story):
+    trace = folder_with_a_broken_rank(tmp_path, story)
+    with pytest.warns(UserWarning):
+        answer = trace.suggest()
+    assert [d for d in answer.devices if d.trace == answer.trace.path]
+
+
+def test_events_are_of_one_trace(tmp_path, story):
+    for trace in (
+        folder_with_a_broken_rank(tmp_path, story),
+        gpupool.load(story, story.read_bytes()),
+    ):
+        with pytest.raises(gpupool.UsageError, match="ranks of a job"):
+            trace.events()
+
+
 def test_events_follow_the_run(story):
     events = gpupool.load(story).events(expandable_segments=True)
     assert events[0]["site"] == "serve.py:20 load"
@@ -352,9 +391,11 @@ def examples():
 
 
 def test_every_example_of_the_documents_runs(tmp_path):
-    (tmp_path / "snapshot.pickle").write_bytes(
-        gzip.decompress(SNAPSHOT.read_bytes())
-    )
+    (tmp_path / "snapshots").mkdir()
+    for name in ("snapshot", "snapshots/rank0", "snapshots/rank1"):
+        (tmp_path / (name + ".pickle")).write_bytes(
+            gzip.decompress(SNAPSHOT.read_bytes())
+        )
     shown = list(examples())
     assert {name for name, _ in shown} >= {DOCUMENTS[0]}
     (tmp_path / "all.py").write_text("\n".join(code for _, code in shown))
