@@ -25,7 +25,7 @@
 struct session {
 	const struct gp_options *options;
 	struct gp_ranking ranking; /* for what most were recorded under */
-	const char *path;	   /* of the worst of the ranks */
+	const char *path;	   /* of the ranks, the one that needs most */
 	const struct gp_trace *trace;
 	struct gp_grid grid; /* of --set */
 	struct gp_plan *plans;
@@ -328,7 +328,8 @@ static enum gp_status make_judged(struct session *s, struct gp_diag *diag)
 	return status;
 }
 
-/* Judges all classes, and continues with the worst one. */
+/* Judges all classes, and continues with the one that needs most: a device that
+ * does for it does for all. */
 static enum gp_status judge(struct session *s, struct gp_diag *diag)
 {
 	enum gp_status status = make_judged(s, diag);
@@ -337,7 +338,7 @@ static enum gp_status judge(struct session *s, struct gp_diag *diag)
 		status = gp_ranking_study(&s->ranking, s->judged, s->options,
 					  &s->studying, &s->progress, diag);
 	if (status == GP_OK)
-		take_class(s, gp_ranking_worst(&s->ranking, &s->studying));
+		take_class(s, gp_ranking_neediest(&s->ranking, &s->studying));
 	else if (!*diag->file)
 		gp_diag_file(diag, s->path);
 	return status;

@@ -442,6 +442,19 @@ size_t gp_ranking_worst(const struct gp_ranking *ranking,
 		gp_verdict_worst(study->verdicts, study->case_count));
 }
 
+size_t gp_ranking_neediest(const struct gp_ranking *ranking,
+			   const struct gp_studying *studying)
+{
+	const struct gp_study *study = &studying->study;
+	size_t most = gp_verdict_worst(study->verdicts, study->case_count);
+
+	for (size_t i = 0; i < study->case_count; i++)
+		if (study->verdicts[i].need_as_recorded >
+		    study->verdicts[most].need_as_recorded)
+			most = i;
+	return gp_ranks_class_of(&ranking->ranks, most);
+}
+
 const struct gp_ranks *gp_ranking_ranks(const struct gp_ranking *ranking)
 {
 	const struct gp_ranks *ranks = &ranking->ranks;

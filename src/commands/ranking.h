@@ -87,6 +87,10 @@ void gp_ranking_release(struct gp_ranking *ranking);
 /* The class with the worst verdict, in a study by gp_ranking_study. */
 size_t gp_ranking_worst(const struct gp_ranking *ranking,
 			const struct gp_studying *studying);
+/* The class of the device that needs most as it is; of several such, the
+ * worst. */
+size_t gp_ranking_neediest(const struct gp_ranking *ranking,
+			   const struct gp_studying *studying);
 /* The ranks, for reports; NULL: there is a single file. */
 const struct gp_ranks *gp_ranking_ranks(const struct gp_ranking *ranking);
 /* How suggested commands name a class: the only operand, else its first file.

@@ -409,7 +409,7 @@ static void print_head(const struct gp_page *page,
 
 	gp_page_line(page, GP_TONE_TITLE, 2,
 		     "%s: the smallest device it runs on",
-		     ranks_title(report->ranks, report->path, title));
+		     ranks_need_title(report->ranks, report->path, title));
 	ranks_head(page, report->ranks, RANKS_ONE_SETTING);
 	gp_head_doubts(page, report->trace);
 	if (has_releases(report))

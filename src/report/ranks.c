@@ -66,6 +66,12 @@ const char *ranks_title(const struct gp_ranks *ranks, const char *path,
 	return title_of(ranks, path, "the worst", text);
 }
 
+const char *ranks_need_title(const struct gp_ranks *ranks, const char *path,
+			     char text[RANKS_TITLE])
+{
+	return title_of(ranks, path, "the largest need", text);
+}
+
 static bool any_fails(const struct gp_rank_runs *runs)
 {
 	for (size_t i = 0; i < runs->count; i++)

@@ -13,6 +13,10 @@
 #define RANKS_TITLE 320
 const char *ranks_title(const struct gp_ranks *ranks, const char *path,
 			char text[RANKS_TITLE]);
+/* The same of the one that needs most: "a.pickle, the largest need of 64
+ * ranks". */
+const char *ranks_need_title(const struct gp_ranks *ranks, const char *path,
+			     char text[RANKS_TITLE]);
 /* The same where the worst was chosen by the replays (gp_rank_runs_worst):
  * "a.pickle, largest of 64 ranks", or "fails most of 64 ranks". */
 const char *ranks_run_title(const struct gp_ranks *ranks,

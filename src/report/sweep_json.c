@@ -518,11 +518,19 @@ static enum gp_status read_verdicts(struct gp_sweep_report *sweep,
 	size_t count = json_array_size(devices);
 
 	sweep->verdicts = gp_mem_alloc(count + 1, sizeof(*sweep->verdicts));
+	sweep->verdict_traces =
+		gp_mem_alloc(count + 1, sizeof(*sweep->verdict_traces));
 	sweep->verdict_count = count;
 	for (size_t i = 0; i < count; i++) {
 		const json_t *device = json_array_get(devices, i);
 		struct gp_verdict *v = &sweep->verdicts[i];
+		uint64_t trace = 0;
 
+		if (!read_count(device, "trace", &trace) ||
+		    trace >= sweep->trace_count)
+			return gp_diag_set(diag, GP_INPUT,
+					   "a verdict is of no trace");
+		sweep->verdict_traces[i] = (size_t)trace;
 		if (gp_object_read(json_object_get(device, "verdict"),
 				   "verdict", v, &sweep->memory))
 			return gp_diag_set(diag, GP_INPUT,
@@ -611,6 +619,7 @@ void gp_sweep_report_release(struct gp_sweep_report *sweep)
 	free(sweep->entries);
 	free(sweep->traces);
 	free(sweep->verdicts);
+	free(sweep->verdict_traces);
 	free(sweep->head);
 	gp_arena_release(&sweep->memory);
 	*sweep = (struct gp_sweep_report){ 0 };

@@ -53,6 +53,7 @@ struct gp_sweep_report {
 	struct gp_sweep_report_trace *traces;
 	/* Of each device of each trace, in their order. */
 	struct gp_verdict *verdicts;
+	size_t *verdict_traces; /* of which trace each is */
 	size_t verdict_count;
 	const char *prices; /* name of the list */
 	/* Runs that cannot be the best by reserved bytes were cut short. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/mem.h"
 #include "report/sweep_report.h"
 #include "report/head.h"
 #include "report/page.h"
@@ -22,31 +23,58 @@ struct scene {
 
 /* ---- what was asked ---- */
 
-static const char *memory_text(const struct gp_sweep_report_trace *trace,
+/* Of the devices of all traces. */
+static const char *memory_text(const struct gp_sweep_report *sweep,
 			       char text[GP_HEAD_MEMORY])
 {
-	const uint64_t range[] = { trace->least_capacity,
-				   trace->most_capacity };
+	uint64_t *all = gp_mem_alloc(2 * sweep->trace_count, sizeof(*all));
+	size_t count = 0;
 
-	return trace->most_capacity ? gp_head_memory(range, 2, text)
-				    : gp_head_memory(&trace->capacity, 1, text);
+	for (size_t t = 0; t < sweep->trace_count; t++) {
+		const struct gp_sweep_report_trace *trace = &sweep->traces[t];
+		bool is_range = trace->most_capacity;
+
+		all[count++] =
+			is_range ? trace->least_capacity : trace->capacity;
+		if (is_range)
+			all[count++] = trace->most_capacity;
+	}
+	gp_head_memory(all, count, text);
+	free(all);
+	return text;
+}
+
+/* How many traces were recorded unlike the first, with those alike. */
+static size_t count_otherwise(const struct gp_sweep_report *sweep)
+{
+	const struct gp_sweep_report_trace *first = sweep->traces;
+	size_t n = 0;
+
+	for (size_t t = 1; t < sweep->trace_count; t++)
+		n += strcmp(sweep->traces[t].conf, first->conf) != 0 ||
+		     strcmp(sweep->traces[t].torch, first->torch) != 0;
+	return n;
 }
 
 static void print_recorded(const struct scene *s)
 {
 	const struct gp_sweep_report_trace *trace = &s->sweep->traces[0];
 	char matched[GP_COUNT_TEXT], checked[GP_COUNT_TEXT];
-	char memory[GP_HEAD_MEMORY];
+	char memory[GP_HEAD_MEMORY], others[64] = "";
+	size_t otherwise = count_otherwise(s->sweep);
 	uint64_t all_checked = 0, all_matched = 0;
 
 	for (size_t t = 0; t < s->sweep->trace_count; t++) {
 		all_checked += s->sweep->traces[t].checked;
 		all_matched += s->sweep->traces[t].matched;
 	}
+	if (otherwise)
+		snprintf(others, sizeof(others), " (%zu of %zu otherwise)",
+			 otherwise, s->sweep->trace_count);
 	gp_page_line(&s->page, GP_TONE_PLAIN, 2,
-		     "Recorded: %s; PyTorch %s; memory: %s.",
-		     gp_head_settings(trace->conf), trace->torch,
-		     memory_text(trace, memory));
+		     "Recorded: %s; PyTorch %s%s; memory: %s.",
+		     gp_head_settings(trace->conf), trace->torch, others,
+		     memory_text(s->sweep, memory));
 	if (all_checked)
 		gp_page_line(&s->page,
 			     all_checked == all_matched ? GP_TONE_PLAIN
@@ -184,20 +212,25 @@ static void print_of_which(const struct scene *s, const struct gp_verdict *v)
 		     gp_head_capacity(v->capacity, capacity));
 }
 
-/* The judge's verdict, which does not depend on the sweep's grid. */
+/* The judge's verdict, which does not depend on the sweep's grid: of several
+ * traces that of the worst, which is named. */
 static void print_verdict(const struct scene *s)
 {
 	const struct gp_sweep_report *sweep = s->sweep;
-	const struct gp_verdict *v;
+	size_t worst = gp_verdict_worst(sweep->verdicts, sweep->verdict_count);
+	const struct gp_verdict *v = &sweep->verdicts[worst];
+	const char *path;
 
 	if (!sweep->verdict_count)
 		return;
-	v = &sweep->verdicts[gp_verdict_worst(sweep->verdicts,
-					      sweep->verdict_count)];
+	path = sweep->traces[sweep->verdict_traces[worst]].path;
 	if (varies_beside(sweep, v))
 		print_of_which(s, v);
 	gp_page_line(&s->page, verdict_is_bad(v) ? GP_TONE_BAD : GP_TONE_TITLE,
-		     2, "%s", verdict_sentence(v).text);
+		     2, "%.200s%s%s",
+		     sweep->trace_count > 1 ? gp_page_name(path) : "",
+		     sweep->trace_count > 1 ? ", the worst: " : "",
+		     verdict_sentence(v).text);
 	verdict_print_line(&s->page, "    ", v);
 	if (*verdict_limits(v).text)
 		gp_page_line(&s->page, GP_TONE_PLAIN, 2, "%s",
@@ -270,7 +303,7 @@ static void print_spread(const struct scene *s)
 	if (row->devices > 1)
 		gp_page_line(&s->page, GP_TONE_PLAIN, 2,
 			     "From %s to %s at the peak, over %" PRIu64
-			     " devices; worst: %s.",
+			     " devices; the most: %s.",
 			     gp_bytes_text(row->least_reserved, least),
 			     gp_bytes_text(row->reserved, most), row->devices,
 			     gp_page_name(s->sweep->traces[row->worst].path));
