@@ -43,13 +43,25 @@ struct held_run {
 	struct gp_fingerprint_maker *makers; /* per device */
 };
 
+/* A folder of ranks has no baseline of its own: its files have. */
+static enum gp_status refuse_folder(struct gp_diag *diag)
+{
+	gp_diag_hint(diag, "a run is of one trace: name each rank's file in a "
+			   "run of its own, or hold the folders together: "
+			   "gpupool diff BEFORE AFTER --fail-over 2%%");
+	return gp_diag_set(diag, GP_INPUT, "it is a folder");
+}
+
 static enum gp_status read_trace(struct held_run *s)
 {
 	struct gp_input_config config = {
 		.path = s->run->path,
 		.most_bytes = s->config->max_input,
 	};
+	struct stat info;
 
+	if (!stat(config.path, &info) && S_ISDIR(info.st_mode))
+		return refuse_folder(&s->result->diag);
 	return gp_input_read(&config, &s->trace, &s->result->diag);
 }
 
