@@ -428,6 +428,12 @@ static void put_text(const struct gp_engines_report *report,
 		     has_ooms(report) ? " With OOMs, the numbers are of what "
 					"was served."
 				      : "");
+	if (has_need(report))
+		gp_page_line(&page, GP_TONE_PLAIN, 2,
+			     "need: the smallest memory of a device, which "
+			     "gives whole pages of 2 MiB for each call: an "
+			     "allocator that asks for less at a time needs "
+			     "more than it reserves.");
 }
 
 static void put_tables(const struct gp_engines_report *report,

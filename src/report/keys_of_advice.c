@@ -273,7 +273,8 @@ const struct gp_key keys_of_advice[] = {
 	KEY_IN(gp_engine_run, retries, "num_alloc_retries", COUNT, 0,
 	       "Requests for which the device had no memory at first."),
 	KEY_IN(gp_engine_run, need, "need_bytes", BYTES, NULLABLE,
-	       "The smallest capacity from which on all is served; null: not "
+	       "The smallest capacity from which on all is served, by a device "
+	       "that gives whole pages of 2 MiB for each call; null: not "
 	       "asked, or not known."),
 	KEY_IN(gp_engine_run, trouble, "trouble", TEXT, NULLABLE,
 	       "Why there is no run; null: there is."),
