@@ -163,6 +163,26 @@ static void name_traces(struct session *s)
 	}
 }
 
+/* Whether the program went on where memory ran out as it was recorded: to an
+ * end that is well, or, of a trace, with more than a program does that ends by
+ * it. */
+static void look_for_oom(struct session *s)
+{
+	struct gp_fit_report *r = &s->report;
+	const struct gp_device_trace *t = &r->trace->devices[r->device];
+	size_t i = 0;
+
+	while (i < t->event_count && !(t->events[i].flags & GP_REFUSED))
+		i++;
+	if (i == t->event_count)
+		return;
+	r->oom = i;
+	r->went_on =
+		s->options->from_trace
+			? gp_study_ends(r->trace, r->device) != GP_ENDS_FAILURE
+			: !gp_recording_status(&s->recording);
+}
+
 static enum gp_status explain_worst(struct session *s, struct gp_diag *diag)
 {
 	struct gp_fit_report *r = &s->report;
@@ -180,6 +200,7 @@ static enum gp_status explain_worst(struct session *s, struct gp_diag *diag)
 
 	r->trace = class->trace;
 	r->device = (uint32_t)(r->worst - class->first_case);
+	look_for_oom(s);
 	run = gp_plan_simulated(&s->ranking.plans[index], r->device);
 	return gp_explain(&config, &s->explain, diag);
 }
@@ -337,7 +358,7 @@ static enum gp_status report(struct session *s, struct gp_diag *diag)
 	enum gp_status status =
 		gp_outlet_report(s->options, write_report, s, diag);
 
-	if (status != GP_OK || (gp_fit_is(r) && !r->exit))
+	if (status != GP_OK || gp_fit_is(r))
 		return status;
 	gp_diag_file(diag, r->program);
 	if (r->exit)
@@ -436,9 +457,10 @@ static enum gp_status take(const struct session *s, struct varied *v,
 	}
 	if (r->exit)
 		failure = text;
-	else if (gp_fit_is_open(r))
-		failure = r->sharers ? "its processes share a device"
-				     : "it left a process running";
+	else if (gp_fit_is_open(r) && (!gp_fit_needs(r) || r->sharers))
+		failure = r->sharers   ? "its processes share a device"
+			  : r->went_on ? "it ran out of memory and went on"
+				       : "it left a process running";
 	if (failure) {
 		point->failure = gp_mem_copy_text(failure, strlen(failure));
 		return GP_OK;

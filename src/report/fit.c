@@ -89,20 +89,47 @@ uint64_t gp_fit_needs(const struct gp_fit_report *r)
 	return r->study->case_count ? as_it_is(r).all : 0;
 }
 
+/* Why it is not known whether the program fits, though it was recorded. */
+enum doubt {
+	NO_DOUBT,
+	BY_EXIT,    /* it failed, and what it did until then fits */
+	BY_SHARERS, /* each process was judged by itself, and fits */
+	BY_OOM,	    /* it does not fit, but went on where memory ran out */
+	BY_RANGE,   /* it fits with the least that it may hold besides */
+};
+
+/* In all, with the least that the process may hold besides PyTorch. */
+static uint64_t least_of(const struct gp_fit_report *r, struct need need)
+{
+	return need.all ? need.pytorch + r->besides.low : 0;
+}
+
+static enum doubt doubt_of(const struct gp_fit_report *r)
+{
+	struct need need = as_it_is(r);
+
+	if (!verdict_is_bad(verdict_of(r)))
+		return r->exit ? BY_EXIT : r->sharers ? BY_SHARERS : NO_DOUBT;
+	if (r->went_on)
+		return BY_OOM;
+	return need.all && least_of(r, need) <= r->gpu->capacity ? BY_RANGE
+								 : NO_DOUBT;
+}
+
 bool gp_fit_is(const struct gp_fit_report *r)
 {
 	/* No device was used: the program fits if it ended well, else its need
 	 * is unknown. */
 	if (!r->study->case_count)
 		return !r->exit && !r->runs_on;
-	return !r->sharers && !verdict_is_bad(verdict_of(r));
+	return doubt_of(r) == NO_DOUBT && !verdict_is_bad(verdict_of(r));
 }
 
 bool gp_fit_is_open(const struct gp_fit_report *r)
 {
 	if (!r->study->case_count)
-		return !r->exit && r->runs_on;
-	return r->sharers && !verdict_is_bad(verdict_of(r));
+		return r->exit || r->runs_on;
+	return doubt_of(r) != NO_DOUBT;
 }
 
 /* What nvidia-smi would show at the peak; 0: the program fails before. */
@@ -110,8 +137,9 @@ static uint64_t shown(const struct gp_fit_report *r)
 {
 	const struct gp_trial *trial = &r->study->trials[0];
 
-	return gp_fit_is(r) ? trial->cases[r->worst].reserved + r->besides.shown
-			    : 0;
+	return !verdict_is_bad(verdict_of(r))
+		       ? trial->cases[r->worst].reserved + r->besides.shown
+		       : 0;
 }
 
 /* ---- for a person ---- */
@@ -124,34 +152,85 @@ static const char *how_exactly(const struct gp_trace *trace)
 	return strstr(trace->not_told, "counted as 0") ? "at least " : "about ";
 }
 
+static void print_fits(const struct gp_page *page,
+		       const struct gp_fit_report *r, struct need need)
+{
+	char needed[GP_BYTES_TEXT], total[GP_BYTES_TEXT];
+
+	if (need.all)
+		gp_page_line(page, GP_TONE_GOOD, 0,
+			     "%s fits: it needs %s%s of the %s that %s has.",
+			     r->program, how_exactly(r->trace),
+			     gp_bytes_text(need.all, needed),
+			     gp_bytes_text(r->gpu->capacity, total),
+			     r->gpu->name);
+	else
+		gp_page_line(page, GP_TONE_GOOD, 0, "%s fits %s.", r->program,
+			     r->gpu->name);
+}
+
+static void print_range(const struct gp_page *page,
+			const struct gp_fit_report *r, struct need need)
+{
+	char low[GP_BYTES_TEXT], high[GP_BYTES_TEXT], total[GP_BYTES_TEXT];
+
+	gp_page_line(page, GP_TONE_BAD, 0,
+		     "%s may fit %s, or not: it needs %s%s to %s of its %s, by "
+		     "what the process holds there besides PyTorch.",
+		     r->program, r->gpu->name, how_exactly(r->trace),
+		     gp_bytes_text(least_of(r, need), low),
+		     gp_bytes_text(need.all, high),
+		     gp_bytes_text(r->gpu->capacity, total));
+	gp_page_line(page, GP_TONE_BAD, 0, "With the most of that: %s",
+		     verdict_sentence(verdict_of(r)).text);
+}
+
+static void print_doubt(const struct gp_page *page,
+			const struct gp_fit_report *r, enum doubt doubt)
+{
+	char why[GP_EVENT_TEXT + 200] = "", event[GP_EVENT_TEXT];
+
+	if (doubt == BY_EXIT)
+		snprintf(why, sizeof(why),
+			 "it ended with status %d. What it did until then "
+			 "fits, what it would have done after that is not "
+			 "counted",
+			 r->exit);
+	else if (doubt == BY_SHARERS)
+		snprintf(why, sizeof(why),
+			 "%" PRIu32 " of its processes use cuda:%" PRIu32
+			 ", and each was judged as if it were alone there",
+			 r->sharers, r->shared);
+	else
+		snprintf(
+			why, sizeof(why),
+			"it ran out of memory when it was recorded, at %s, "
+			"and went on. All that it asked for does not fit; what "
+			"it does where less is there was not recorded",
+			gp_event_words(r->trace, r->device, r->oom, event));
+	gp_page_line(page, GP_TONE_BAD, 0,
+		     "Whether %s fits %s is not known: "
+		     "%s.",
+		     r->program, r->gpu->name, why);
+}
+
 static void print_answer(const struct gp_page *page,
 			 const struct gp_fit_report *r)
 {
 	const struct gp_verdict *v = verdict_of(r);
-	char needed[GP_BYTES_TEXT], total[GP_BYTES_TEXT];
-	struct need need = as_it_is(r);
+	enum doubt doubt = doubt_of(r);
 
-	gp_bytes_text(r->gpu->capacity, total);
-	if (gp_fit_is(r) && need.all)
-		gp_page_line(page, GP_TONE_GOOD, 0,
-			     "%s fits: it needs %s%s of the %s that %s has.",
-			     r->program, how_exactly(r->trace),
-			     gp_bytes_text(need.all, needed), total,
-			     r->gpu->name);
+	if (doubt == BY_RANGE)
+		print_range(page, r, as_it_is(r));
+	else if (doubt)
+		print_doubt(page, r, doubt);
 	else if (gp_fit_is(r))
-		gp_page_line(page, GP_TONE_GOOD, 0, "%s fits %s.", r->program,
-			     r->gpu->name);
-	else if (gp_fit_is_open(r))
-		gp_page_line(page, GP_TONE_BAD, 0,
-			     "Whether %s fits %s is not known: %" PRIu32
-			     " of its processes use cuda:%" PRIu32
-			     ", and each was judged as if it were alone there.",
-			     r->program, r->gpu->name, r->sharers, r->shared);
+		print_fits(page, r, as_it_is(r));
 	else
 		gp_page_line(page, GP_TONE_BAD, 0, "%s does not fit %s. %s",
 			     r->program, r->gpu->name,
 			     verdict_sentence(v).text);
-	if (r->exit)
+	if (r->exit && doubt != BY_EXIT)
 		gp_page_line(page, GP_TONE_BAD, 0,
 			     "The program ended with status %d: what it would "
 			     "have done after that is not counted.",
@@ -242,10 +321,13 @@ void gp_report_fit_text(const struct gp_fit_report *r,
 	}
 	print_answer(&page, r);
 	gp_page_blank(&page);
-	print_need(&page, "Needs", r, as_it_is(r));
-	print_need(&page, "With that setting", r, with_setting(r));
-	print_shown(&page, r);
-	gp_page_blank(&page);
+	/* A program that takes all there is needs no such device. */
+	if (!r->went_on || as_it_is(r).all) {
+		print_need(&page, "Needs", r, as_it_is(r));
+		print_need(&page, "With that setting", r, with_setting(r));
+		print_shown(&page, r);
+		gp_page_blank(&page);
+	}
 	gp_report_holders_brief(&page, r->explain, MOST_HOLDERS);
 	gp_report_owners(&page, r->explain, MOST_HOLDERS);
 	gp_page_blank(&page);
@@ -266,7 +348,8 @@ void gp_report_fit_text(const struct gp_fit_report *r,
 
 /* ---- for a program ---- */
 
-static void write_need(struct gp_emit *json, const char *key, struct need need)
+static void write_need(struct gp_emit *json, const char *key,
+		       const struct gp_fit_report *r, struct need need)
 {
 	if (!need.all) {
 		gp_emit_null(json, key);
@@ -274,6 +357,7 @@ static void write_need(struct gp_emit *json, const char *key, struct need need)
 	}
 	gp_emit_open(json, key, '{', GP_EMIT_FLAT);
 	gp_emit_uint(json, "bytes", need.all);
+	gp_emit_uint(json, "low_bytes", least_of(r, need));
 	gp_emit_uint(json, "pytorch_bytes", need.pytorch);
 	gp_emit_text(json, "smallest",
 		     need.smallest ? need.smallest->name : NULL);
@@ -299,12 +383,13 @@ void gp_report_fit_json(const struct gp_fit_report *r, FILE *out)
 	gp_emit_text(&json, "program", r->program);
 	gp_emit_int(&json, "exit", r->exit);
 	gp_emit_bool(&json, "fits", gp_fit_is(r));
+	gp_emit_bool(&json, "known", !gp_fit_is_open(r));
 	gp_emit_uint(&json, "sharers", r->sharers);
 	write_gpu(&json, r);
 	gp_emit_ranks(&json, r->ranks);
 	if (is_used) {
-		write_need(&json, "needs", as_it_is(r));
-		write_need(&json, "needs_with_setting", with_setting(r));
+		write_need(&json, "needs", r, as_it_is(r));
+		write_need(&json, "needs_with_setting", r, with_setting(r));
 		if (shown(r))
 			gp_emit_uint(&json, "nvidia_smi_bytes", shown(r));
 		else

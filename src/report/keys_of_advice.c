@@ -145,7 +145,11 @@ const struct gp_key keys_of_advice[] = {
 	KEY("exit", COUNT, 0,
 	    "How it ended, as a shell has it; not 0: what it would have done "
 	    "after that is not counted."),
-	KEY("fits", BOOL, 0, "Whether it fits as it is."),
+	KEY("fits", BOOL, 0, "Whether it certainly fits as it is."),
+	KEY("known", BOOL, 0,
+	    "Whether that is known; false: the program failed, or its "
+	    "processes share a device, or it went on where memory ran out, or "
+	    "it hangs on what the process holds besides PyTorch."),
 	KEY("sharers", COUNT, 0,
 	    "How many of its processes use one device; not 0: each was judged "
 	    "as if it were alone there, and whether all fit is not known."),
@@ -182,7 +186,9 @@ const struct gp_key keys_of_advice[] = {
 	    "Where it was told; null: of other devices only."),
 
 	NEW("fit_need", "What a device must have."),
-	KEY("bytes", BYTES, 0, "In all."),
+	KEY("bytes", BYTES, 0,
+	    "In all, with the most that the process may hold besides PyTorch."),
+	KEY("low_bytes", BYTES, 0, "The same with the least."),
 	KEY("pytorch_bytes", BYTES, 0, "Of that, for PyTorch's allocator."),
 	KEY("smallest", TEXT, NULLABLE,
 	    "The smallest device that is large enough; null: none is known."),

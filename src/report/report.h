@@ -339,6 +339,9 @@ struct gp_fit_report {
 	const struct gp_study *study; /* a case a device */
 	size_t worst;
 	uint32_t device; /* its index */
+	bool went_on;	 /* it ran out of memory when it was recorded, and did
+			  * not end by that */
+	uint64_t oom;	 /* the first event of that */
 	const struct gp_explain *explain;
 };
 
@@ -347,8 +350,9 @@ struct gp_fit_report {
 uint64_t gp_fit_needs(const struct gp_fit_report *report);
 /* Whether all of it fits, as it is. */
 bool gp_fit_is(const struct gp_fit_report *report);
-/* Whether that is not known, as processes share a device, or nothing used one
- * and a process goes on. */
+/* Whether that is not known: the program failed, processes share a device,
+ * nothing used one and a process goes on, the program can do with less than it
+ * asks for, or it hangs on what the process holds besides. */
 bool gp_fit_is_open(const struct gp_fit_report *report);
 void gp_report_fit_text(const struct gp_fit_report *report,
 			const struct gp_report_style *style, FILE *out);
