@@ -147,8 +147,9 @@ static void write_trials(const struct finding *f)
 
 	if (gp_verdict_is_open(v))
 		return;
-	title(f, "What was tried, with memory: %s",
-	      gp_head_capacity(v->capacity, capacity));
+	title(f, "What was tried, with memory: %s%s",
+	      gp_head_capacity(v->capacity, capacity),
+	      v->recorded ? "; of what the trace holds" : "");
 	gp_html_table(f->out, "tried",
 		      "setting or what-if|#peak reserved|result|#OOMs|#retries|"
 		      "#cudaMalloc or map");

@@ -218,6 +218,16 @@ static int name_width(const struct gp_trial *trial)
 	return digits > 4 ? NAME - (digits - 4) : NAME;
 }
 
+/* Whether a trace holds only a part of what was reserved when it was recorded:
+ * of that no need is known. */
+static bool is_of_part(const struct gp_study *study)
+{
+	for (size_t i = 0; i < study->case_count; i++)
+		if (study->verdicts[i].recorded)
+			return true;
+	return false;
+}
+
 static void print_trial(const struct gp_page *page,
 			const struct gp_suggest_report *report, size_t index)
 {
@@ -242,7 +252,8 @@ static void print_trial(const struct gp_page *page,
 	}
 	fprintf(page->out, "%4" PRIu64 "%8" PRIu64 "%11s%11s%9s\n", trial->ooms,
 		trial->retries, gp_bytes_text(trial->reserved, reserved),
-		need_text(trial->need, need), time_text(trial->time_us, time));
+		is_of_part(study) ? "" : need_text(trial->need, need),
+		time_text(trial->time_us, time));
 }
 
 static void print_trials(const struct gp_page *page,
@@ -259,9 +270,13 @@ static void print_trials(const struct gp_page *page,
 		print_trial(page, report, i);
 		is_any_excluded |= study->trials[i].is_excluded;
 	}
-	gp_page_line(page, GP_TONE_PLAIN, 0,
-		     "need: the smallest device from which on every one serves "
-		     "all; measured where it decides.%s%s",
+	gp_page_line(page, GP_TONE_PLAIN, 0, "%s%s%s",
+		     is_of_part(study)
+			     ? "All of it is of the requests in the trace, a "
+			       "part of what was reserved: what the whole "
+			       "program needs under each is not known."
+			     : "need: the smallest device from which on every "
+			       "one serves all; measured where it decides.",
 		     study->is_change ? " * to be used." : "",
 		     is_any_excluded ? " x not to be used." : "");
 	if (study->case_count > 1)

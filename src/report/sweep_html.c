@@ -298,7 +298,13 @@ static void write_table(const struct gp_sweep_report *sweep,
 {
 	struct gp_table table = sweep_table(sweep, GP_TABLE_HTML, out);
 
-	fputs("<h2>All combinations, best first</h2>\n", out);
+	if (sweep_is_of_part(sweep))
+		fputs("<h2>All combinations</h2><p>Of the requests in the "
+		      "trace, a part of what was reserved: their order says "
+		      "nothing of the whole program.</p>\n",
+		      out);
+	else
+		fputs("<h2>All combinations, best first</h2>\n", out);
 	gp_table_begin(&table, "ranking");
 	for (size_t i = 0; i < ranking->count; i++)
 		sweep_table_contender(&table, sweep, ranking, i);

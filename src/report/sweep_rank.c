@@ -543,3 +543,11 @@ void gp_sweep_report_markdown(const struct gp_sweep_report *sweep,
 	}
 	ranking_release(&ranking);
 }
+
+bool sweep_is_of_part(const struct gp_sweep_report *sweep)
+{
+	for (size_t i = 0; i < sweep->verdict_count; i++)
+		if (sweep->verdicts[i].recorded)
+			return true;
+	return false;
+}

@@ -56,4 +56,8 @@ void sweep_table_contender(const struct gp_table *table,
 void sweep_table_recorded(const struct gp_table *table,
 			  const struct ranking *ranking);
 
+/* Whether a trace holds clearly less than was reserved when it was recorded, so
+ * that its settings cannot be ranked for the whole program. */
+bool sweep_is_of_part(const struct gp_sweep_report *sweep);
+
 #endif

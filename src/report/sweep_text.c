@@ -286,6 +286,14 @@ static void print_least(const struct scene *s)
 	size_t i = 0;
 	char *label;
 
+	if (sweep_is_of_part(s->sweep)) {
+		gp_page_line(
+			&s->page, GP_TONE_BAD, 2,
+			"The table is of the requests in the trace, a "
+			"part of what was reserved: its order says nothing "
+			"of the whole program.");
+		return;
+	}
 	while (i < r->count && !is_setting(s, r->contenders[i].index))
 		i++;
 	if (i == r->count)
