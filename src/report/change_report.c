@@ -147,8 +147,8 @@ static void put_most(const struct gp_page *page,
 		gp_bytes_text(pair->a.most, a);
 	if (pair->fate != GP_SHARE_GONE)
 		gp_bytes_text(pair->b.most, b);
-	fprintf(page->out, "%*s%*s%*s    at most in the whole run\n", VALUE,
-		a, VALUE, b, VALUE,
+	fprintf(page->out, "%*s%*s%*s    at most in the whole run\n", VALUE, a,
+		VALUE, b, VALUE,
 		gp_bytes_change(pair->a.most, pair->b.most, by));
 }
 
@@ -275,6 +275,11 @@ static const char *deed(const struct gp_request *r, char text[DEED])
 		snprintf(text, DEED, "allocates %s", bytes);
 	else if (r->kind == GP_FREE)
 		snprintf(text, DEED, "frees %s", bytes);
+	else if (r->waits)
+		snprintf(text, DEED,
+			 "does %s: stream %" PRIu64
+			 " waits for stream %" PRIu64,
+			 gp_event_kind_name(r->kind), r->by, r->stream);
 	else
 		snprintf(text, DEED, "does %s", gp_event_kind_name(r->kind));
 	return text;
@@ -799,6 +804,8 @@ static void write_request(struct gp_emit *json, const char *key,
 	gp_emit_text(json, "op", gp_event_kind_name(r->kind));
 	gp_emit_uint(json, "size", r->size);
 	gp_emit_uint(json, "stream", r->stream);
+	if (r->waits)
+		gp_emit_uint(json, "by", r->by);
 	gp_emit_pool(json, "pool", r->pool);
 	gp_emit_text(json, "site", *r->site ? r->site : NULL);
 	gp_emit_text(json, "step", r->step);

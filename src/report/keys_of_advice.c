@@ -928,6 +928,9 @@ const struct gp_key keys_of_advice[] = {
 	KEY("op", TEXT, 0, "What it asks, as gpupool-trace(5)."),
 	KEY("size", BYTES, 0, "As requested."),
 	KEY("stream", ADDRESS, 0, "Its stream."),
+	KEY("by", ADDRESS, MAYBE,
+	    "Of a synchronize, the stream that waits; not there: the program "
+	    "does."),
 	KEY("pool", POOL, 0, "Its pool."),
 	KEY("site", TEXT, NULLABLE, "Where the program asked."),
 	KEY("step", TEXT, NULLABLE, "The last mark before it."),

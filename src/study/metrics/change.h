@@ -138,6 +138,8 @@ struct gp_request {
 	enum gp_event_kind kind;
 	uint64_t size; /* alloc, free: as requested */
 	uint64_t stream;
+	bool waits; /* a stream waits for it, not the program: by */
+	uint64_t by;
 	struct gp_pool_id pool;
 	char site[GP_SITE_TEXT]; /* "": unknown */
 	const char *step;	 /* the last mark before it; NULL: none */

@@ -107,6 +107,17 @@ static bool texts_agree(const struct walks *w, const struct gp_event *a,
 	return !strcmp(w->a.trace->texts[a->text], w->b.trace->texts[b->text]);
 }
 
+/* Whether it is the program that waits, or the same stream. */
+static bool waits_agree(struct walks *w, const struct gp_event *a,
+			const struct gp_event *b)
+{
+	bool waits = a->flags & GP_STREAM_WAITS;
+
+	if (waits != !!(b->flags & GP_STREAM_WAITS))
+		return false;
+	return !waits || names_agree(&w->streams, a->by, b->by);
+}
+
 static bool agree(struct walks *w, const struct gp_event *a,
 		  const struct gp_event *b)
 {
@@ -116,6 +127,8 @@ static bool agree(struct walks *w, const struct gp_event *a,
 		return false;
 	if ((fields & GP_HAS_STREAM) &&
 	    !names_agree(&w->streams, a->stream, b->stream))
+		return false;
+	if (!waits_agree(w, a, b))
 		return false;
 	if ((fields & GP_HAS_POOL) && !names_agree(&w->pools, a->pool, b->pool))
 		return false;
@@ -148,6 +161,9 @@ static struct gp_request request(const struct walk *walk,
 	r.size = size_of(walk, event);
 	if ((fields & GP_HAS_STREAM) && event->stream < trace->stream_count)
 		r.stream = trace->streams[event->stream];
+	r.waits = event->flags & GP_STREAM_WAITS;
+	if (r.waits)
+		r.by = trace->streams[event->by];
 	if ((fields & GP_HAS_POOL) && event->pool < trace->pool_count)
 		r.pool = trace->pools[event->pool];
 	gp_site_text(trace, event->site, r.site);
