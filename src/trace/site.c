@@ -511,6 +511,7 @@ const char *gp_site_text(const struct gp_trace *trace, uint32_t site,
 {
 	struct words words = { text, 0, GP_SITE_TEXT - 2 };
 	struct known known;
+	bool is_both;
 
 	*text = '\0';
 	if (site == GP_NO_SITE)
@@ -518,13 +519,16 @@ const char *gp_site_text(const struct gp_trace *trace, uint32_t site,
 	known = known_of(trace, NULL, site);
 	if (known.frame != GP_NO_SITE)
 		put_frame(&words, text_of(trace, known.frame), true);
-	if (known.frame != GP_NO_SITE && known.op != GP_NO_SITE)
+	is_both = known.frame != GP_NO_SITE && known.op != GP_NO_SITE;
+	/* Behind a long frame there may be no room for any of the operation. */
+	if (is_both && words.length + sizeof(" (x") > words.room)
+		return text;
+	if (is_both)
 		put(&words, " (", 2);
 	if (known.op != GP_NO_SITE)
 		put_op(&words, text_of(trace, known.op), known.op_kind);
-	/* there is always room for the closing parenthesis */
-	words.room = GP_SITE_TEXT;
-	if (known.frame != GP_NO_SITE && known.op != GP_NO_SITE)
+	words.room = GP_SITE_TEXT; /* what was opened is closed */
+	if (is_both)
 		put(&words, ")", 1);
 	if (!words.length)
 		put(&words, UNKNOWN, strlen(UNKNOWN));

@@ -224,6 +224,33 @@ START_TEST(what_is_too_long_is_cut_behind_a_whole_character)
 }
 END_TEST
 
+/* Each parenthesis has its other, however much of the text is the frame. */
+START_TEST(what_is_opened_is_closed_and_nothing_else)
+{
+	for (size_t length = 150; length < 260; length++) {
+		char name[261] = "", source[900], text[GP_SITE_TEXT];
+		struct gp_trace *trace;
+		size_t end;
+
+		memset(name, 'f', length);
+		snprintf(source, sizeof(source),
+			 "{\"format\": \"gpupool-trace\", \"version\": 1, "
+			 "\"sites\": [\"/lm/%s/run.py:8 main\", \"aten::mul\"], "
+			 "\"callers\": [-1, 0], "
+			 "\"devices\": [{\"device\": 0}]}",
+			 name);
+		trace = trace_of(source);
+		gp_site_text(trace, 1, text);
+		end = strlen(text);
+		ck_assert_msg((strchr(text, '(') != NULL) ==
+				      (text[end - 1] == ')'),
+			      "%s", text);
+		ck_assert_msg(!strstr(text, "()"), "%s", text);
+		gp_trace_destroy(trace);
+	}
+}
+END_TEST
+
 #define STEP(n, t)                                                             \
 	"{\"op\": \"mark\", \"name\": \"step " #n "\"},"                       \
 	"{\"op\": \"alloc\", \"id\": " #n ", \"size\": 512, \"time\": " #t     \
@@ -257,6 +284,7 @@ int main(void)
 		{ a_stack_is_the_programs_line_and_the_operation, 0 },
 		{ stacks_of_one_place_and_operation_are_one, 0 },
 		{ what_is_too_long_is_cut_behind_a_whole_character, 0 },
+		{ what_is_opened_is_closed_and_nothing_else, 0 },
 		{ an_event_is_told_by_its_step_its_time_and_its_line, 0 },
 	};
 
