@@ -106,8 +106,10 @@ static enum gp_status explain_command(const struct gp_options *options,
 		.read = gp_trace_file_read,
 		.progress = &s.progress,
 	};
-	enum gp_status status = gp_ranking_make(&s.ranking, &config, diag);
+	enum gp_status status = gp_studying_check(options, diag);
 
+	if (status == GP_OK)
+		status = gp_ranking_make(&s.ranking, &config, diag);
 	if (status == GP_OK)
 		status = gp_ranking_alter(&s.ranking, options, &s.progress,
 					  diag);

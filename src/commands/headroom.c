@@ -399,8 +399,10 @@ static enum gp_status headroom_command(const struct gp_options *options,
 		.options = options,
 		.progress = gp_progress_make(options),
 	};
-	enum gp_status status = read_traces(&s, diag);
+	enum gp_status status = gp_studying_check(options, diag);
 
+	if (status == GP_OK)
+		status = read_traces(&s, diag);
 	if (status == GP_OK)
 		status = make_plans(&s, diag);
 	if (status == GP_OK)

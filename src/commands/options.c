@@ -47,6 +47,8 @@ static size_t distance(const char *a, const char *b)
 	return row[length];
 }
 
+#define MOST_SETTINGS 64 /* of PyTorch's, by name */
+
 const char *gp_nearest(const char *word, const char *const *words, size_t count)
 {
 	size_t length = strlen(word), best = length / 3 + 1;
@@ -65,6 +67,54 @@ const char *gp_nearest(const char *word, const char *const *words, size_t count)
 		if (!strncmp(word, words[i], length < 8 ? length : 8))
 			near = words[i];
 	return near;
+}
+
+const char *gp_nearest_setting(const char *word)
+{
+	const char *names[MOST_SETTINGS];
+	size_t count;
+	const struct gp_knob *knobs = gp_knob_table(&count);
+
+	count = gp_smaller(count, MOST_SETTINGS);
+	for (size_t i = 0; i < count; i++)
+		names[i] = knobs[i].name;
+	return gp_nearest(word, names, count);
+}
+
+/* The key of what is up to a colon: what it is near to and not the same as, if
+ * the failure is about it. */
+static const char *near_key(const char *from, const char *colon,
+			    const char *failure)
+{
+	char key[64];
+	const char *near;
+
+	from += strspn(from, " ");
+	snprintf(key, sizeof(key), "%.*s", (int)(colon - from), from);
+	near = gp_nearest_setting(key);
+	return near && strcmp(near, key) != 0 && strstr(failure, key) ? near
+								      : NULL;
+}
+
+void gp_hint_settings(const char *conf, struct gp_diag *diag)
+{
+	const char *key = conf, *near;
+	int depth = 0;
+
+	for (const char *c = conf; *c; c++) {
+		depth += (*c == '[') - (*c == ']');
+		if (*c == ',' && depth <= 0)
+			key = c + 1;
+		near = *c == ':' && depth <= 0 ? near_key(key, c, diag->what)
+					       : NULL;
+		if (!near)
+			continue;
+		gp_diag_hint(diag,
+			     "did you mean %s? gpupool help settings lists "
+			     "them",
+			     near);
+		return;
+	}
 }
 
 #define LETTERS 64 /* room for all of them, each with its colon */

@@ -117,5 +117,10 @@ void gp_options_release(struct gp_options *options);
  * known; NULL when none is near enough to be meant. */
 const char *gp_nearest(const char *word, const char *const *words,
 		       size_t count);
+/* The same of PyTorch's names of settings. */
+const char *gp_nearest_setting(const char *word);
+/* Where a failure is about a key of these settings that is near to another one,
+ * the hint says which. */
+void gp_hint_settings(const char *conf, struct gp_diag *diag);
 
 #endif

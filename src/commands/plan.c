@@ -200,6 +200,7 @@ static enum gp_status parse_conf(struct gp_plan *plan, uint8_t release,
 	status = gp_settings_parse(&plan->settings, plan->conf, diag);
 	if (status != GP_OK) {
 		gp_diag_file(diag, whose);
+		gp_hint_settings(plan->conf, diag);
 		if (!*diag->hint)
 			gp_diag_hint(diag,
 				     "this is what PyTorch 2.%u says to \"%s\"",

@@ -19,15 +19,19 @@ enum gp_status gp_studying_check(const struct gp_options *options,
 
 	for (size_t i = 0; i < options->without.count; i++) {
 		const char *name = options->without.items[i];
+		const char *near = gp_nearest_setting(name);
 		size_t k = 0;
 
 		while (k < count && strcmp(knobs[k].name, name) != 0)
 			k++;
 		if (k < count)
 			continue;
-		gp_diag_hint(diag, "PyTorch's names, such as "
-				   "expandable_segments; see: gpupool help "
-				   "settings");
+		if (near)
+			gp_diag_hint(diag, "did you mean %s?", near);
+		else
+			gp_diag_hint(diag, "PyTorch's names, such as "
+					   "expandable_segments; see: gpupool "
+					   "help settings");
 		return gp_diag_set(diag, GP_USAGE,
 				   "--without %s: there is no such setting",
 				   name);

@@ -626,19 +626,21 @@ static enum gp_status begin(struct session *s, struct gp_diag *diag)
 static enum gp_status check_possible(const struct session *s,
 				     struct gp_diag *diag)
 {
-	const char *reason = NULL;
+	const struct gp_combination *c = NULL;
 
 	for (size_t i = 0; i < s->grid.count; i++) {
-		reason = s->grid.items[i].reason;
-		if (!reason || s->grid.items[i].is_undecided)
+		c = &s->grid.items[i];
+		if (!c->reason || c->is_undecided)
 			return GP_OK;
 	}
+	if (!c)
+		return GP_OK;
 	gp_diag_hint(diag, "see: gpupool help settings");
-	return reason ? gp_diag_set(diag, GP_INPUT,
-				    "none of the settings is possible; the "
-				    "last: %.200s",
-				    reason)
-		      : GP_OK;
+	gp_diag_set(diag, GP_INPUT,
+		    "none of the settings is possible; the last: %.200s",
+		    c->reason);
+	gp_hint_settings(c->conf, diag);
+	return GP_INPUT;
 }
 
 /* The exit status after an interruption or failures; what is done was written.
@@ -717,8 +719,10 @@ static enum gp_status sweep_command(const struct gp_options *options,
 		.options = options,
 		.progress = gp_progress_make(options),
 	};
-	enum gp_status status = run(&s, diag);
+	enum gp_status status = gp_studying_check(options, diag);
 
+	if (status == GP_OK)
+		status = run(&s, diag);
 	release(&s);
 	return status;
 }

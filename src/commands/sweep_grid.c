@@ -52,6 +52,19 @@ static char *axis_text(const char *text)
 	return made;
 }
 
+/* Of an axis that is no setting, one whose name is near. */
+static void hint_axis(const char *text, struct gp_diag *diag)
+{
+	char name[64];
+	const char *near;
+
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(text, "="), text);
+	near = gp_nearest_setting(name);
+	if (near && strcmp(near, name) != 0 && !gp_engine_setting(NULL, name) &&
+	    strstr(diag->what, name))
+		gp_diag_hint(diag, "did you mean %s?", near);
+}
+
 static enum gp_status add_axis(struct lists *lists, const char *text,
 			       struct gp_diag *diag)
 {
@@ -61,6 +74,8 @@ static enum gp_status add_axis(struct lists *lists, const char *text,
 		gp_axis_parse(said, lists->largest, &axis, diag);
 
 	free(said);
+	if (status != GP_OK)
+		hint_axis(text, diag);
 	if (status != GP_OK)
 		return status;
 	lists->axes = gp_mem_grow(lists->axes, &lists->axis_room,

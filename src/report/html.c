@@ -249,7 +249,7 @@ static void write_value(const char *tag, enum gp_measure_id id,
 	else
 		fprintf(out, "<%s data-key=\"%s\" data-value=\"%" PRIu64 "\">",
 			tag, measure->key, measure->count(subject));
-	gp_html_cell(out, text);
+	gp_xml_text(text, out);
 	fprintf(out, "</%s>", tag);
 }
 
