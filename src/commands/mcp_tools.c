@@ -635,8 +635,8 @@ static bool merge(const struct gp_reply *json, struct gp_reply *text)
 	return n >= 0;
 }
 
-/* An exit status of 1 is an answer: a limit that was asked for is not met. So is
- * a report without the ranks that cannot be read. */
+/* An exit status of 1 is an answer: a limit that was asked for is not met. So
+ * is a report without the ranks that cannot be read. */
 static bool is_error(const struct gp_reply *reply)
 {
 	return reply->status > GP_FAILED && !reply->diag.is_partial;

@@ -233,12 +233,13 @@ START_TEST(what_is_opened_is_closed_and_nothing_else)
 		size_t end;
 
 		memset(name, 'f', length);
-		snprintf(source, sizeof(source),
-			 "{\"format\": \"gpupool-trace\", \"version\": 1, "
-			 "\"sites\": [\"/lm/%s/run.py:8 main\", \"aten::mul\"], "
-			 "\"callers\": [-1, 0], "
-			 "\"devices\": [{\"device\": 0}]}",
-			 name);
+		snprintf(
+			source, sizeof(source),
+			"{\"format\": \"gpupool-trace\", \"version\": 1, "
+			"\"sites\": [\"/lm/%s/run.py:8 main\", \"aten::mul\"], "
+			"\"callers\": [-1, 0], "
+			"\"devices\": [{\"device\": 0}]}",
+			name);
 		trace = trace_of(source);
 		gp_site_text(trace, 1, text);
 		end = strlen(text);
