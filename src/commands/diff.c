@@ -521,20 +521,28 @@ static void compare_devices(struct session *s, size_t index, uint32_t i,
 	change->divergence = divergence;
 }
 
+/* Requests that only B loses; one that loses fewer is not better than others.
+ */
+static uint64_t lost_of(const struct gp_change *change)
+{
+	uint64_t a = change->a.breakdown.dropped;
+	uint64_t b = change->b.breakdown.dropped;
+
+	return b > a ? b - a : 0;
+}
+
+static int64_t growth_of(const struct gp_change *change)
+{
+	return (int64_t)(change->b.breakdown.reserved -
+			 change->a.breakdown.reserved);
+}
+
 /* Whether change a is worse: more requests lost, or more reserved. */
 static bool is_worse(const struct gp_change *a, const struct gp_change *b)
 {
-	int64_t more =
-		(int64_t)(a->b.breakdown.reserved - a->a.breakdown.reserved);
-	int64_t than =
-		(int64_t)(b->b.breakdown.reserved - b->a.breakdown.reserved);
+	uint64_t lost = lost_of(a), others = lost_of(b);
 
-	int64_t lost =
-		(int64_t)(a->b.breakdown.dropped - a->a.breakdown.dropped);
-	int64_t others =
-		(int64_t)(b->b.breakdown.dropped - b->a.breakdown.dropped);
-
-	return lost != others ? lost > others : more > than;
+	return lost != others ? lost > others : growth_of(a) > growth_of(b);
 }
 
 static bool has_pair(const struct pair *p, const struct side *side, uint32_t i)
