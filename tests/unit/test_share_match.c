@@ -111,8 +111,8 @@ START_TEST(lines_that_all_moved_down_by_one_follow)
 		{ .name = "t.py:32 f",
 		  .blocks = 1,
 		  .requested = 400,
-		  .requests = 1,
-		  .asked = 400 },
+		  .requests = 2, /* of one more step */
+		  .asked = 800 },
 		{ .name = "t.py:33 f",
 		  .blocks = 2,
 		  .requested = 58,

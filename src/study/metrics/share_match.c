@@ -81,14 +81,14 @@ static int compare_shares(const void *a, const void *b)
 
 /* ---- pairing the lines of a function ---- */
 
-/* What a pair of lines counts. A pair that makes the same requests outweighs
- * one of the same number, which outweighs one that is only in order. */
-#define IN_ORDER      4
-#define SAME_LINE     5
-#define SAME_REQUESTS 6
+/* What a pair of lines counts. A pair whose requests are alike outweighs one of
+ * the same number, which outweighs one that is only in order. */
+#define IN_ORDER   4
+#define SAME_LINE  5
+#define ALIKE	   6
 /* Functions of more lines than this, times those of the other side, are paired
  * by number only. */
-#define MOST_PAIRS    (1U << 22)
+#define MOST_PAIRS (1U << 22)
 
 /* The shares of one function on both sides, by line. */
 struct group {
@@ -101,10 +101,18 @@ static bool asks_the_same(const struct gp_share *a, const struct gp_share *b)
 	return a->requests == b->requests && a->asked == b->asked;
 }
 
+/* Requests of the same size on average, as of a program that made more steps.
+ */
+static bool asks_alike(const struct gp_share *a, const struct gp_share *b)
+{
+	return a->requests && b->requests &&
+	       a->asked / a->requests == b->asked / b->requests;
+}
+
 static unsigned weight(const struct gp_share *a, const struct gp_share *b)
 {
 	return IN_ORDER + (line_of(a) == line_of(b) ? SAME_LINE : 0) +
-	       (asks_the_same(a, b) ? SAME_REQUESTS : 0);
+	       (asks_alike(a, b) ? ALIKE : 0);
 }
 
 static void put(struct gp_share_pair *pairs, size_t *count,
