@@ -629,14 +629,33 @@ static void print_only(const struct gp_page *page, const char *label,
 			      gp_page_name(name));
 }
 
-static void print_pair(const struct gp_page *page, const struct gp_change *c)
+/* A pair is called as its file in B, or, where B is a single file, in A; of
+ * several devices with that. */
+#define PAIR_NAME 240
+static const char *pair_name(const struct gp_change_ranks *ranks,
+			     const struct gp_change *c, char text[PAIR_NAME])
+{
+	bool is_one = ranks->b && ranks->b->files == 1;
+	char device[32] = "";
+
+	if (c->a.trace->device_count > 1 || c->b.trace->device_count > 1)
+		snprintf(device, sizeof(device), ", device %" PRIu32,
+			 c->device);
+	snprintf(text, PAIR_NAME, "%.200s%s",
+		 gp_page_name(is_one ? c->a.path : c->b.path), device);
+	return text;
+}
+
+static void print_pair(const struct gp_page *page,
+		       const struct gp_change_ranks *ranks,
+		       const struct gp_change *c)
 {
 	uint64_t a = c->a.breakdown.reserved, b = c->b.breakdown.reserved;
-	const char *name = gp_page_name(c->b.path);
+	char name[PAIR_NAME];
 	char text[GP_BYTES_TEXT], other[GP_BYTES_TEXT];
 	char change[GP_BYTES_CHANGE];
 
-	gp_page_cell(page, NAME, name);
+	gp_page_cell(page, NAME, pair_name(ranks, c, name));
 	fprintf(page->out, "%6zu%12s%12s%13s\n", c->files,
 		gp_bytes_text(a, text), gp_bytes_text(b, other),
 		a == b ? "the same" : gp_bytes_change(a, b, change));
@@ -658,11 +677,11 @@ static void print_ranks(const struct gp_page *page,
 	fprintf(page->out, "%-*s%6s%12s%12s%13s\n", NAME, "Pairs that differ",
 		"files", "A reserves", "B reserves", "change");
 	for (size_t i = ranks->first; i < ranks->first + ranks->count; i++)
-		print_pair(page, &changes[i]);
+		print_pair(page, ranks, &changes[i]);
 	shown = ranks->count;
 	for (size_t i = 0; i < count && shown < ROWS_SHOWN; i++)
 		if (i < ranks->first || i >= ranks->first + ranks->count) {
-			print_pair(page, &changes[i]);
+			print_pair(page, ranks, &changes[i]);
 			shown++;
 		}
 	if (count > shown)
