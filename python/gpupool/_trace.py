@@ -62,10 +62,12 @@ def _each(value: Any) -> Iterable[Any]:
     return value if isinstance(value, Iterable) and not is_one else [value]
 
 
-def _warn(reply: _library.Reply) -> None:
-    """A report without some of the ranks says so where it is asked for."""
+def _warn(reply: _library.Reply, depth: int) -> None:
+    """A report without some of the ranks says so where it is asked for, so many
+    calls above."""
     if reply.status == InputError.status:
-        warnings.warn(reply.err.replace("gpupool: ", ""), stacklevel=4)
+        said = reply.err.replace("gpupool: ", "")
+        warnings.warn(said, stacklevel=depth + 1)
 
 
 def _axis(name: str, values: Any) -> bytes:
@@ -153,7 +155,9 @@ class Trace:
 
     def ask(self, command: str, *words: str, **options: Any) -> bytes:
         """What any command that takes traces prints, to the byte."""
-        return self._ask(command, [_text(w) for w in words], options).out
+        reply = self._ask(command, [_text(w) for w in words], options)
+        _warn(reply, 2)
+        return reply.out
 
     def _ask(
         self, command: str, words: List[bytes], options: Mapping[str, Any]
@@ -194,7 +198,7 @@ class Trace:
         picture: Optional[Callable[[], str]] = None,
     ) -> Answer:
         reply = self._ask(command, [b"--format=json"], options)
-        _warn(reply)
+        _warn(reply, 3)
         if not reply.out.startswith(b"{"):
             raise UsageError(
                 "{0}: its report was to be something else than JSON, or "
@@ -275,7 +279,7 @@ class Trace:
             (options if name in _OF_SWEEP else axes)[name] = value
         words = [_axis(name, values) for name, values in axes.items()]
         reply = self._ask("sweep", [*words, b"--format=csv"], options)
-        _warn(reply)
+        _warn(reply, 2)
         return Sweep(
             reply.out.decode("utf-8", "replace"),
             self._texts("sweep", words, options),

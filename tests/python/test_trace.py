@@ -165,8 +165,11 @@ def test_a_rank_that_cannot_be_read_is_named(command, tmp_path, story):
 
 def test_a_sweep_without_a_rank_says_so(tmp_path, story):
     trace = folder_with_a_broken_rank(tmp_path, story)
-    with pytest.warns(UserWarning, match="rank2.json"):
+    with pytest.warns(UserWarning, match="rank2.json") as warned:
         assert trace.sweep(expandable_segments=[False, True])
+        assert trace.suggest().devices
+        assert trace.ask("suggest")
+    assert [w.filename for w in warned] == [__file__] * 3
 
 
 def test_the_worst_rank_of_an_answer(tmp_path, story):
