@@ -110,6 +110,15 @@ END
 sed 's/train.py:42/train.py:45/; s/4194304/6291456/g' elsewhere.json > moved.json
 write replay-mismatch replay elsewhere.json
 write diff-moved diff elsewhere.json moved.json
+# Another stream waits.
+for by in 7 9; do
+	echo '{"format": "gpupool-trace", "version": 1, "devices": [{"device": 0,
+		"events": [{"op": "alloc", "id": 1, "size": 9},
+		{"op": "alloc", "id": 2, "size": 9, "stream": 7},
+		{"op": "synchronize", "stream": 0, "by": '$by'}]}]}' \
+		> "waits-$by.json"
+done
+write diff-waits diff waits-7.json waits-9.json
 
 # Others take what the device has no room for.
 cat > others.json << END
