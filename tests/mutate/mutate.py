@@ -10,14 +10,16 @@ Run by make mutate and make mutate-kept, which build the library as a shared
 one: for a change only its file is compiled and the library linked.  A change
 that does not compile, or compiles to the same code, is not one.  It is caught
 when a part of the tests that runs the line (make coverage says which) fails
-and passes without the change; the quickest parts go first.  What is let pass
-is tried again in a build with sanitizers, in which .ci/run has all tests, too.
+and passes without the change; first go those that are quick, are named after
+the file or caught another change of it.  What is let pass is tried again in a
+build with sanitizers, in which .ci/run has all tests, too.
 
 build/mutants.SEED.tsv keeps what came of each change, and a second run goes on
 from there; delete it to begin anew.  A draw is the same wherever other lines
 change.  same.tsv lists changes that were looked at and change nothing that
-anybody can see, with the reason.  Exit status 1: a twentieth or more of the
-changes that are not there were let pass, or a kept one was.
+anybody can see, with the reason; sanitizers do not look for them.  Exit status
+1: a twentieth or more of the changes that are not there were let pass, or a
+kept one was.
 """
 import collections
 import hashlib
@@ -64,8 +66,12 @@ def rows(name):
 
 class Parts:
     """What the tests are made of, and which of them runs which line."""
+    # Beside its own time: each is started by a few processes of the shell.
+    START_SECONDS = 0.3
+
     def __init__(self):
         self.of = collections.defaultdict(list)
+        self.caught = collections.Counter()
         self.passes = {}
         self.lock = threading.Lock()
         for name in os.listdir(COUNTED):
@@ -84,7 +90,15 @@ class Parts:
                     self.of[file, line].append((seconds, part))
 
     def of_line(self, file, line):
-        return sorted(self.of[file, line])
+        """Those that run it, by their time and how likely they catch."""
+        own = "test_" + os.path.basename(file)[:-2]
+
+        def cost(of):
+            seconds, part = of
+            likely = 1 + 20 * (os.path.basename(part) == own) + \
+                5 * self.caught[file, part]
+            return (seconds + self.START_SECONDS) / likely, part
+        return sorted(self.of[file, line], key=cost)
 
     def sound(self, seconds, part):
         """Whether it passes without a change."""
@@ -141,14 +155,19 @@ def compile_text(file, text, folder):
         return stream.read()
 
 
+# Each file's object as it is.
+PLAIN = {}
+
+
 def build(change, folder):
     """Links the changed library into folder; False: it is no change."""
     text = read(change.file)
     changed = text[:change.at] + change.new + \
         text[change.at + len(change.old):]
-    plain = compile_text(change.file, text, folder)
+    if change.file not in PLAIN:
+        PLAIN[change.file] = compile_text(change.file, text, folder)
     code = compile_text(change.file, changed, folder)
-    if code is None or code == plain:
+    if code is None or code == PLAIN[change.file]:
         return False
     replaced = f"{os.path.relpath(BUILD, ROOT)}/obj/{change.file[:-2]}.o"
     link = [f"{folder}/changed.o" if word == replaced else word
@@ -168,6 +187,7 @@ def try_change(change, parts):
         for seconds, part in parts.of_line(change.file, change.line):
             if not passes(part, seconds, folder) and \
                     parts.sound(seconds, part):
+                parts.caught[change.file, part] += 1
                 return os.path.basename(part)
         return "let pass" if IS_SANITIZED else "passed"
     finally:
@@ -189,6 +209,7 @@ class Run:
     def __init__(self, seed, count):
         self.file = f"{ROOT}/build/mutants.{seed}.tsv"
         self.done = {}
+        self.same = rows("same.tsv")
         if os.path.exists(self.file):
             with open(self.file) as stream:
                 for line in stream:
@@ -204,7 +225,8 @@ class Run:
         if self.is_enough():
             return
         verdict = self.done.get(change.key)
-        is_open = verdict is None or IS_SANITIZED and verdict == "passed"
+        is_open = verdict is None or IS_SANITIZED and \
+            verdict == "passed" and change.key not in self.same
         if is_open:
             verdict = try_change(change, self.parts)
         with self.lock:
