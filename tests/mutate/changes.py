@@ -14,6 +14,8 @@ INSTEAD = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==",
            "+": "-", "-": "+", "&&": "||", "||": "&&"}
 # What decides at build time, or holds of our own code whatever the input.
 NOT_CODE = ("assert", "_Static_assert", "static_assert", "unreachable")
+# What more of is room that nobody uses.
+ROOM = ("gp_mem_alloc", "gp_mem_grow")
 
 # at: where in the file.  key: names the change wherever the line moves to.
 Change = collections.namedtuple("Change", "file line at old new key")
@@ -46,7 +48,7 @@ def key_of(text, at, old, new, function):
 
 def of(file, text):
     """Every change inside a function of the file."""
-    depth = parens = skipped = 0
+    depth = parens = skipped = room = brackets = 0
     function = name = ""
     before = ("", "")
     found = []
@@ -65,12 +67,20 @@ def of(file, text):
             parens += 1
             if before[1] in NOT_CODE and not skipped:
                 skipped = parens
+            if before[1] in ROOM:
+                room = parens
         elif token == ")":
             if parens == skipped:
                 skipped = 0
+            if parens == room:
+                room = 0
             parens -= 1
+        elif token in ("[", "]"):
+            brackets += 1 if token == "[" else -1
         new = instead_of(kind, token, before)
-        if new and depth and function and not skipped:
+        is_more_room = parens and parens == room and not brackets and \
+            kind == "number" and before[1] in ("+", "*", ",", "(", ")")
+        if new and depth and function and not skipped and not is_more_room:
             key = key_of(text, at, token, new, function)
             times[key] += 1
             if times[key] > 1:
