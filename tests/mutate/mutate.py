@@ -11,15 +11,16 @@ one: for a change only its file is compiled and the library linked.  A change
 that does not compile, or compiles to the same code, is not one.  It is caught
 when a part of the tests that runs the line (make coverage says which) fails
 and passes without the change; first go those that are quick, are named after
-the file or caught another change of it.  What is let pass is tried again in a
-build with sanitizers, in which .ci/run has all tests, too.
+the file or caught another change of it; those of some seconds wait until all
+changes had the others.  What is let pass is tried again in a build with
+sanitizers, in which .ci/run has all tests, too.
 
 build/mutants.SEED.tsv keeps what came of each change, and a second run goes on
 from there; delete it to begin anew.  A draw is the same wherever other lines
 change.  same.tsv lists changes that were looked at and change nothing that
-anybody can see, with the reason; sanitizers do not look for them.  Exit status
-1: a twentieth or more of the changes that are not there were let pass, or a
-kept one was.
+anybody can see, with the reason; neither parts of some seconds nor sanitizers
+look for them.  Exit status 1: a twentieth or more of the changes that are not
+there were let pass, or a kept one was.
 """
 import collections
 import hashlib
@@ -68,6 +69,8 @@ class Parts:
     """What the tests are made of, and which of them runs which line."""
     # Beside its own time: each is started by a few processes of the shell.
     START_SECONDS = 0.3
+    # The fewest of a part that waits for all changes to have had the others.
+    LONG_SECONDS = 2
 
     def __init__(self):
         self.of = collections.defaultdict(list)
@@ -89,8 +92,9 @@ class Parts:
                     line = int(rest.partition(",")[0])
                     self.of[file, line].append((seconds, part))
 
-    def of_line(self, file, line):
+    def of_line(self, change, is_long):
         """Those that run it, by their time and how likely they catch."""
+        file = change.file
         own = "test_" + os.path.basename(file)[:-2]
 
         def cost(of):
@@ -98,7 +102,9 @@ class Parts:
             likely = 1 + 20 * (os.path.basename(part) == own) + \
                 5 * self.caught[file, part]
             return (seconds + self.START_SECONDS) / likely, part
-        return sorted(self.of[file, line], key=cost)
+        found = sorted(self.of[file, change.line], key=cost)
+        return [of for of in found if IS_SANITIZED or
+                (of[0] >= self.LONG_SECONDS) == is_long]
 
     def sound(self, seconds, part):
         """Whether it passes without a change."""
@@ -177,19 +183,20 @@ def build(change, folder):
     return True
 
 
-def try_change(change, parts):
-    """What came of it: no-change, passed, or the part that caught it; passed
-    by the build with sanitizers, let pass."""
+def try_change(change, parts, is_long=False):
+    """What came of it: no-change, put off by the quick parts, passed by the
+    long ones, let pass by sanitizers, or the part that caught it."""
     folder = tempfile.mkdtemp()
     try:
         if not build(change, folder):
             return "no-change"
-        for seconds, part in parts.of_line(change.file, change.line):
+        for seconds, part in parts.of_line(change, is_long):
             if not passes(part, seconds, folder) and \
                     parts.sound(seconds, part):
                 parts.caught[change.file, part] += 1
                 return os.path.basename(part)
-        return "let pass" if IS_SANITIZED else "passed"
+        return "let pass" if IS_SANITIZED else \
+            "passed" if is_long else "put off"
     finally:
         shutil.rmtree(folder)
 
@@ -231,9 +238,20 @@ class Run:
             verdict = try_change(change, self.parts)
         with self.lock:
             if is_open:
-                print(f"{verdict}\t{told(change)}", file=self.out, flush=True)
+                self.keep(verdict, change)
             if not self.is_enough():
                 self.results[change] = verdict
+
+    def put_off(self, change):
+        # What was looked at meanwhile counts.
+        verdict = "passed" if change.key in rows("same.tsv") else \
+            try_change(change, self.parts, True)
+        with self.lock:
+            self.keep(verdict, change)
+            self.results[change] = verdict
+
+    def keep(self, verdict, change):
+        print(f"{verdict}\t{told(change)}", file=self.out, flush=True)
 
     def is_enough(self):
         return sum(v != "no-change"
@@ -243,6 +261,8 @@ class Run:
         with ThreadPoolExecutor(int(os.environ.get("JOBS", 0))
                                 or os.cpu_count()) as pool:
             list(pool.map(self.one, drawn))
+            list(pool.map(self.put_off, [c for c, v in self.results.items()
+                                         if v == "put off"]))
         return self.results
 
 
