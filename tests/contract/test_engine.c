@@ -630,6 +630,32 @@ START_TEST(test_counters_begin_anew)
 }
 END_TEST
 
+START_TEST(test_all_that_was_counted_is_forgotten)
+{
+	const struct gp_engine *engine = engine_of(_i);
+	struct gp_replay_result result;
+	struct log log;
+
+	skip_unless_there(engine);
+	if (!ops_of(engine)->reset_accumulated)
+		return;
+	result = run(engine,
+		     trace_from("", "alloc 1 30000000; alloc 2 1000;"
+				    "free 1; free 2; accumulated"),
+		     GP_UNLIMITED, &log);
+	for (int id = 0; id < GP_STAT_COUNT; id++)
+		for (int kind = 0; kind < 3; kind++) {
+			struct gp_stat *s = &result.stats.by_pool[id][kind];
+
+			ck_assert_int_eq(s->allocated | s->freed, 0);
+		}
+	ck_assert_int_eq(result.stats.num_device_alloc |
+				 result.stats.num_device_free,
+			 0);
+	gp_replay_release(&result);
+}
+END_TEST
+
 /* Half of the device, then more than all of it, which is no fraction. */
 START_TEST(test_fraction_is_a_limit)
 {
@@ -826,6 +852,7 @@ int main(void)
 		test_largest_free_block_is_in_its_state,
 		test_promises_are_kept,
 		test_counters_begin_anew,
+		test_all_that_was_counted_is_forgotten,
 		test_fraction_is_a_limit,
 		test_a_block_waits_for_each_stream,
 		test_a_wait_for_one_block_frees_it,

@@ -124,6 +124,32 @@ START_TEST(test_what_both_did_around_the_difference_is_kept)
 }
 END_TEST
 
+/* A request of a pool, beside free blocks of others: one as large as it. */
+static const char in_a_pool[] =
+	ONE_DEVICE("{\"op\": \"alloc\", \"id\": 0, \"size\": 20971520}, "
+		   "{\"op\": \"alloc\", \"id\": 1, \"size\": 41943040}, "
+		   "{\"op\": \"alloc\", \"id\": 2, \"size\": 512}, "
+		   "{\"op\": \"free\", \"id\": 0}, "
+		   "{\"op\": \"pool_begin\", \"pool\": [0, 1]}, "
+		   "{\"op\": \"alloc\", \"id\": 3, \"size\": 20971520, "
+		   "\"pool\": [0, 1]}");
+
+START_TEST(test_blocks_that_it_could_have_taken_are_listed)
+{
+	uint64_t bytes = 70 * MIB;
+	struct gp_verify_result result = verify_trace(
+		in_a_pool, 15,
+		(struct gp_verify_config){ .make_device = make_smaller,
+					   .make_device_arg = &bytes });
+	const struct gp_verify_side *ours = &result.first.ours;
+
+	ck_assert_uint_eq(result.first.event, 5);
+	ck_assert_uint_eq(ours->candidate_count, 1);
+	ck_assert_uint_eq(ours->candidates[0].size, 20 * MIB);
+	ck_assert_uint_eq(ours->candidates[0].segment_size, 20 * MIB);
+}
+END_TEST
+
 /* What goes back to the device, others take, and comes again. */
 static const char comes_and_goes[] =
 	ONE_DEVICE("{\"op\": \"alloc\", \"id\": 0, \"size\": 20971520}, "
@@ -431,6 +457,7 @@ int main(void)
 		{ test_a_device_that_has_enough_is_equal, 0 },
 		{ test_a_device_that_runs_out_parts_there, 0 },
 		{ test_what_both_did_around_the_difference_is_kept, 0 },
+		{ test_blocks_that_it_could_have_taken_are_listed, 0 },
 		{ test_addresses_of_a_device_may_be_its_own, 0 },
 		{ test_the_order_of_completions_may_be_open, 0 },
 		{ test_the_request_behind_which_a_counter_differs_is_found, 0 },

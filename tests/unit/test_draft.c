@@ -95,6 +95,21 @@ START_TEST(a_block_of_the_start_that_is_dropped_joins_its_neighbours)
 }
 END_TEST
 
+START_TEST(a_block_that_is_added_has_the_next_name)
+{
+	struct gp_trace *trace = trace_of(
+		ONE_DEVICE("{\"op\": \"alloc\", \"id\": 2, \"size\": 512}"));
+	struct gp_draft draft;
+	uint32_t id;
+
+	gp_draft_init(&draft, trace);
+	id = gp_draft_add_block(&draft.devices[0]);
+	ck_assert_uint_eq(draft.devices[0].names[id], 3);
+	gp_trace_destroy(gp_draft_finish(&draft));
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 START_TEST(events_can_be_added)
 {
 	struct gp_trace *trace = trace_of(two_streams), *altered;
@@ -212,6 +227,7 @@ int main(void)
 		{ events_left_out_keep_the_numbers_of_the_others, 0 },
 		{ a_block_of_the_start_that_is_dropped_joins_its_neighbours,
 		  0 },
+		{ a_block_that_is_added_has_the_next_name, 0 },
 		{ events_can_be_added, 0 },
 		{ somebody_looks_after_chosen_events, 0 },
 		{ marks_without_their_names_are_lettered, 0 },

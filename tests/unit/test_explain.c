@@ -253,6 +253,26 @@ START_TEST(what_a_block_pins_is_summed_over_its_life)
 }
 END_TEST
 
+/* A block that still waits at the end, and one that was never served. */
+START_TEST(what_waits_at_the_end_pins_until_it_was_freed)
+{
+	struct gp_trace *trace = trace_of(ONE_DEVICE(
+		"{\"op\": \"alloc\", \"id\": 1, \"size\": 5242880},"
+		"{\"op\": \"record_stream\", \"id\": 1, \"stream\": 7},"
+		"{\"op\": \"alloc\", \"id\": 2, \"size\": 104857600},"
+		"{\"op\": \"free\", \"id\": 1},"
+		"{\"op\": \"mark\", \"name\": \"end\"}"));
+	struct gp_explain e = explain_of(trace, 24 * MIB);
+
+	ck_assert_uint_eq(e.over_time.count, 1);
+	ck_assert_uint_eq(e.over_time.list[0].events, 3);
+	/* 15 MiB are free beside it for three events. */
+	ck_assert_double_eq(e.over_time.list[0].byte_events, 45. * MIB);
+	gp_explain_release(&e);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 #define STEP(id)                                                               \
 	"{\"op\": \"mark\", \"name\": \"step " #id "\"},"                      \
 	"{\"op\": \"alloc\", \"id\": " #id ", \"size\": 20971520}"
@@ -619,6 +639,7 @@ int main(void)
 		{ an_emptied_cache_that_is_asked_for_again_is_paid_again, 0 },
 		{ what_is_asked_for_beyond_an_emptied_cache_is_new, 0 },
 		{ what_a_block_pins_is_summed_over_its_life, 0 },
+		{ what_waits_at_the_end_pins_until_it_was_freed, 0 },
 		{ steps_count_what_a_window_begins_with, 0 },
 		{ a_step_has_what_there_is_when_it_begins, 0 },
 		{ steps_are_found_by_marks_and_their_growth_is_told, 0 },

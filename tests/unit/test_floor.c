@@ -204,6 +204,21 @@ START_TEST(nothing_needs_nothing)
 }
 END_TEST
 
+START_TEST(what_overlaps_is_not_valid)
+{
+	struct gp_span items[] = {
+		{ .lower = 0, .upper = 2, .size = 4, .align = 1 },
+		{ .lower = 1, .upper = 3, .size = 4, .align = 1 },
+	};
+	struct gp_spans spans = { .items = items, .count = 2 };
+
+	ck_assert(gp_floor_is_valid(&spans, (uint64_t[]){ 0, 4 }));
+	ck_assert(gp_floor_is_valid(&spans, (uint64_t[]){ 4, 0 }));
+	ck_assert(!gp_floor_is_valid(&spans, (uint64_t[]){ 0, 3 }));
+	ck_assert(!gp_floor_is_valid(&spans, (uint64_t[]){ 3, 0 }));
+}
+END_TEST
+
 /* ---- gaps ---- */
 
 START_TEST(what_lies_in_a_gap_takes_no_room_of_its_own)
@@ -461,6 +476,7 @@ int main(void)
 		{ many_spans_are_packed_within_any_number_of_steps, 0 },
 		{ the_same_spans_give_the_same_offsets, 0 },
 		{ nothing_needs_nothing, 0 },
+		{ what_overlaps_is_not_valid, 0 },
 		{ what_lies_in_a_gap_takes_no_room_of_its_own, 0 },
 		{ spans_meet_where_both_are_in_use, 0 },
 		{ a_trace_is_its_lifetimes_whatever_its_streams, 0 },

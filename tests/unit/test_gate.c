@@ -125,7 +125,8 @@ START_TEST(test_a_file_is_read)
 		" \"capacity\": \"1GiB\", \"torch\": \"2.9\","
 		" \"settings\": {\"max_split_size_mb\": 64,"
 		" \"expandable_segments\": true},"
-		" \"limits\": {\"num_ooms\": null, \"fidelity\": \"100%\"}}]}";
+		" \"limits\": {\"num_ooms\": null, \"fidelity\": \"100%\","
+		" \"fragmentation\": 0.0}}]}";
 	struct gp_gate *gate;
 	struct gp_diag diag;
 	const struct gp_gate_run *run;
@@ -147,7 +148,8 @@ START_TEST(test_a_file_is_read)
 	}
 	/* dropped gave way to its twin, and the reserved memory has one limit,
 	 * whether the program resets its peaks or not. */
-	ck_assert_str_eq(limits, "fidelity=100% num_alloc_retries=not worse "
+	ck_assert_str_eq(limits, "fidelity=100% fragmentation=0.000000000 "
+				 "num_alloc_retries=not worse "
 				 "num_ooms=null peak_allocated_bytes=not worse "
 				 "peak_reserved_bytes=+2% "
 				 "reserved_bytes.all.peak=+2% ");
@@ -203,6 +205,9 @@ START_TEST(test_files_that_are_refused)
 		{ RUN(", \"limits\": {\"num_ooms\": true}"), "neither" },
 		{ RUN(", \"limits\": {\"num_ooms\": -1}"), "neither" },
 		{ RUN(", \"limits\": {\"num_ooms\": \"few\"}"), "not a limit" },
+		{ RUN(", \"limits\": {\"num_ooms\": 1e300}"),
+		  "\"1000000000000000052504760255204\" is not a limit" },
+		{ RUN(", \"limits\": {\"fragmentation\": -0.5}"), "neither" },
 		{ RUN(", \"settings\": 3"), "settings is not a text" },
 		{ RUN(", \"settings\": {\"max_split\": 3}"),
 		  "no setting max_split" },

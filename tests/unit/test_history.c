@@ -404,6 +404,102 @@ START_TEST(a_snapshot_from_the_start_is_complete)
 }
 END_TEST
 
+/* ---- pools ---- */
+
+/* In the private pool of that number, or 0. */
+#define SEGMENT_OF(pool, addr, size, blocks)                                   \
+	"{\"device\": 0, \"address\": " #addr ", \"total_size\": " #size       \
+	", \"stream\": 0, \"segment_type\": \"large\", \"segment_pool_id\": "  \
+	"[0, " #pool "], \"blocks\": [" blocks "]}"
+
+#define ENTRY_OF(pool, action, addr, size)                                     \
+	"{\"action\": \"" action "\", \"addr\": " #addr ", \"size\": " #size   \
+	", \"stream\": 0, \"pool_id\": [0, " #pool "]}"
+
+#define POOL_AT_END                                                            \
+	SEGMENT_OF(7, 20971520, 20971520,                                      \
+		   BLOCK(20971520, 20971520, 20971520, ACTIVE))
+
+/* An oom has what is free in the place of an address. */
+START_TEST(entries_without_a_pool_have_that_of_their_segment)
+{
+	struct gp_trace *trace = whole(SNAPSHOT(
+		POOL_AT_END,
+		ENTRY("segment_alloc", 20971520, 20971520) ", " ENTRY(
+			"alloc", 20971520,
+			20971520) ", {\"action\": \"oom\", \"device_free\": "
+				  "20971600, \"size\": 900000000, "
+				  "\"stream\": 0}"));
+	const struct gp_device_trace *d = &trace->devices[0];
+
+	for (size_t i = 0; i < d->event_count; i++)
+		ck_assert_int_eq(d->events[i].pool != 0,
+				 d->events[i].kind == GP_SEGMENT_ALLOC ||
+					 (d->events[i].kind == GP_ALLOC &&
+					  d->events[i].size == 20971520));
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+START_TEST(entries_with_a_pool_keep_it)
+{
+	struct gp_trace *trace = whole(SNAPSHOT(
+		POOL_AT_END,
+		ENTRY_OF(0, "segment_alloc", 20971520, 20971520) ", " ENTRY_OF(
+			0, "segment_free", 20971520,
+			20971520) ", " ENTRY_OF(7, "segment_alloc", 20971520,
+						20971520) ", " ENTRY_OF(7,
+									"alloc",
+									20971520,
+									20971520)));
+	const struct gp_device_trace *d = &trace->devices[0];
+
+	ck_assert_int_eq(d->events[0].kind, GP_SEGMENT_ALLOC);
+	ck_assert_int_eq(d->events[0].pool, 0);
+	ck_assert_int_ne(d->events[d->event_count - 1].pool, 0);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+/* A pool's segment goes for a request of that pool, or with its pool. */
+#define GOES_FOR(pool)                                                                                                                                                            \
+	SNAPSHOT(                                                                                                                                                                 \
+		SEGMENT_OF(pool, 62914560, 41943040,                                                                                                                              \
+			   BLOCK(62914560, 41943040, 41943040, ACTIVE)),                                                                                                          \
+		ENTRY_OF(                                                                                                                                                         \
+			7, "segment_alloc", 20971520,                                                                                                                             \
+			20971520) ", " ENTRY_OF(7, "alloc", 20971520,                                                                                                             \
+						20971520) ", " ENTRY_OF(7,                                                                                                        \
+									"free"                                                                                                    \
+									"_req"                                                                                                    \
+									"uest"                                                                                                    \
+									"ed",                                                                                                     \
+									20971520,                                                                                                 \
+									20971520) ", " ENTRY_OF(7,                                                                                \
+												"free_completed",                                                                 \
+												20971520,                                                                         \
+												20971520) ", " ENTRY_OF(7,                                                        \
+															"segment_free",                                           \
+															20971520,                                                 \
+															20971520) ", " ENTRY_OF(pool,                             \
+																		"segment_alloc",                  \
+																		62914560,                         \
+																		41943040) ", " ENTRY_OF(pool,     \
+																					"alloc",  \
+																					62914560, \
+																					41943040))
+
+START_TEST(a_pool_makes_room_for_itself_alone)
+{
+	struct gp_trace *own = whole(GOES_FOR(7)), *other = whole(GOES_FOR(0));
+
+	ck_assert_ptr_null(strstr(kinds_of(own), "pool_release"));
+	ck_assert_ptr_nonnull(strstr(kinds_of(other), "pool_release"));
+	gp_trace_destroy(own);
+	gp_trace_destroy(other);
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
@@ -428,6 +524,9 @@ int main(void)
 		{ what_does_not_fit_before_the_next_block_had_asked_for_less,
 		  0 },
 		{ a_snapshot_from_the_start_is_complete, 0 },
+		{ entries_without_a_pool_have_that_of_their_segment, 0 },
+		{ entries_with_a_pool_keep_it, 0 },
+		{ a_pool_makes_room_for_itself_alone, 0 },
 	};
 
 	return suite_run("history", tests, COUNT_OF(tests));

@@ -400,6 +400,10 @@ START_TEST(test_the_source_tells_the_release)
 	ck_assert_str_eq(trace->release.why, "its source says torch 2.9");
 	ck_assert(trace->is_complete);
 	gp_trace_destroy(trace);
+	trace = trace_of(HEADER "\"source\": {\"torch\": \"2.255\"}, "
+				"\"devices\": []}");
+	ck_assert_str_eq(trace->release.why, "its source says torch 2.255");
+	gp_trace_destroy(trace);
 }
 END_TEST
 

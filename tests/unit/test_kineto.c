@@ -80,6 +80,21 @@ START_TEST(test_operators_are_stacks)
 }
 END_TEST
 
+/* One without a thread is of none but thread 0. */
+START_TEST(test_what_has_no_thread_is_of_thread_0)
+{
+	static const char text[] =
+		PROFILE(SPAN("cpu_op", "of thread 1", 1, 1, 8)
+				SPAN("cpu_op", "of thread 0", 0, 1,
+				     8) ", {\"name\": \"[memory]\", \"ts\": "
+					"5" ARGS(1, 0, 1, 512, 512) "}");
+	struct gp_trace *t = trace_of(text);
+
+	ck_assert_str_eq(name_of(t, event(t, 0)->site), "of thread 0");
+	gp_trace_destroy(t);
+}
+END_TEST
+
 START_TEST(test_steps_are_marks)
 {
 	static const char text[] = PROFILE(MEMORY(5, 1, 512, 512) SPAN(
@@ -112,6 +127,27 @@ START_TEST(test_devices_are_their_own)
 	ck_assert_uint_eq(t->devices[1].total_memory, 4096);
 	ck_assert_uint_eq(event(t, 0)->size, 1024);
 	ck_assert_uint_eq(event(t, 0)->time_us, 7);
+	gp_trace_destroy(t);
+}
+END_TEST
+
+/* The memory of so many devices is kept, and no more. */
+START_TEST(test_only_so_many_devices_are_told_of)
+{
+	char text[8192] = "{\"deviceProperties\": [";
+	size_t n = strlen(text);
+	struct gp_trace *t;
+
+	for (int id = 0; id < 65; id++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n,
+				      "%s{\"id\": %d, \"totalGlobalMem\": 77}",
+				      id ? ", " : "", id < 64 ? id : 65);
+	snprintf(text + n, sizeof(text) - n, "%s",
+		 "], \"traceEvents\": [{}" ON(63, 1, 8, 512, 512)
+			 ON(65, 2, 8, 512, 512) "]}");
+	t = trace_of(text);
+	ck_assert_uint_eq(t->devices[0].total_memory, 77);
+	ck_assert_uint_eq(t->devices[1].total_memory, 0);
 	gp_trace_destroy(t);
 }
 END_TEST
@@ -300,8 +336,10 @@ int main(void)
 		{ test_time_orders_events, 0 },
 		{ test_what_was_there_comes_first, 0 },
 		{ test_operators_are_stacks, 0 },
+		{ test_what_has_no_thread_is_of_thread_0, 0 },
 		{ test_steps_are_marks, 0 },
 		{ test_devices_are_their_own, 0 },
+		{ test_only_so_many_devices_are_told_of, 0 },
 		{ test_bad_profiles_are_explained, 0 },
 		{ test_changed_profiles, 0 },
 		{ test_many_windows, 0 },

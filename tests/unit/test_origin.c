@@ -177,6 +177,19 @@ START_TEST(collection_tells_how_large_the_device_is)
 }
 END_TEST
 
+START_TEST(growth_alone_tells_no_size)
+{
+	struct gp_trace *trace = trace_of(ONE_DEVICE(GROW(2, 30)));
+	struct gp_settings settings;
+
+	gp_settings_init(&settings, GP_RELEASE_LAST);
+	settings.gc_threshold = 0.8;
+	ck_assert_uint_eq(gp_replay_fit_capacity(trace, 0, &settings),
+			  GP_UNLIMITED);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 START_TEST(a_size_that_is_told_is_not_fitted)
 {
 	struct gp_trace *trace = trace_of(ONE_DEVICE(MADE_ROOM ", " OOM(5)));
@@ -329,6 +342,21 @@ START_TEST(memory_is_placed_as_where_the_first_segment_lies)
 }
 END_TEST
 
+START_TEST(what_a_later_request_made_tells_no_place)
+{
+	struct gp_trace *trace = trace_of(ONE_DEVICE(
+		"{\"op\": \"alloc\", \"id\": 1, \"size\": 512}, "
+		"{\"op\": \"alloc\", \"id\": 2, \"size\": 20971520}, "
+		"{\"op\": \"segment_alloc\", \"addr\": 124244746829824, "
+		"\"size\": 20971520}"));
+	struct gp_replay_result result = replayed(trace);
+
+	ck_assert_uint_eq(result.end.segments[0].addr, GP_SIM_BASE);
+	gp_replay_release(&result);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tcase = tcase_create("origin");
@@ -342,10 +370,12 @@ int main(void)
 	tcase_add_test(tcase, room_that_a_limit_made_tells_nothing);
 	tcase_add_loop_test(tcase, collection_tells_how_large_the_device_is, 0,
 			    COUNT_OF(fits));
+	tcase_add_test(tcase, growth_alone_tells_no_size);
 	tcase_add_test(tcase, a_size_that_is_told_is_not_fitted);
 	tcase_add_loop_test(tcase, what_was_taken_tells_which_segment_is_older,
 			    0, COUNT_OF(ages));
 	tcase_add_test(tcase, memory_is_placed_as_where_the_first_segment_lies);
+	tcase_add_test(tcase, what_a_later_request_made_tells_no_place);
 	tcase_add_test(tcase, a_release_without_the_setting_is_none_of_these);
 	tcase_add_loop_test(tcase, what_shows_no_age_is_not_learned, 0,
 			    COUNT_OF(lessons));

@@ -248,6 +248,10 @@ START_TEST(test_lists_by_themselves_are_traces)
 }
 END_TEST
 
+#define N16 "NNNNNNNNNNNNNNNN"
+#define N64 N16 N16 N16 N16
+#define FAR N64 N64 N64 N64 N64
+
 static const struct {
 	const char *notation, *message;
 } bad_pickles[] = {
@@ -309,6 +313,13 @@ static const struct {
 		  "there" },
 	{ "]q$05h$04", "byte 5: the pickle refers to a memo entry that is not "
 		       "there" },
+	/* among items that are read many at once, as nothing is near */
+	{ "]q$05}$94(h$04" FAR,
+	  "byte 8: the pickle refers to a memo entry that "
+	  "is not there" },
+	{ "]q$05}$94(h$63" FAR,
+	  "byte 8: the pickle refers to a memo entry that "
+	  "is not there" },
 	{ "N(NNu", "byte 6: the pickle adds items to what is no dict" },
 	{ "NNa", "byte 4: the pickle appends to what is no list" },
 	/* not snapshots */

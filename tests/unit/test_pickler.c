@@ -78,9 +78,10 @@ START_TEST(test_values_have_their_opcodes)
 	pickler_pair(&w->pickler, 1, 2);
 	pickler_text(&w->pickler, "abc", 2);
 	pickler_int(&w->pickler, INT64_MIN + 1);
+	pickler_int(&w->pickler, 0);
 	MUST_BE(w, "J\xff\xff\xff\xff"
 		   "G\x3f\xe0\0\0\0\0\0\0\x88\x89K\1K\2\x86\x8c\2"
-		   "ab\x8a\10\1\0\0\0\0\0\0\x80");
+		   "ab\x8a\10\1\0\0\0\0\0\0\x80K\0");
 }
 END_TEST
 

@@ -118,6 +118,25 @@ START_TEST(test_whatever_a_replay_reads_makes_another_class)
 }
 END_TEST
 
+/* Of a block that is used on some stream, nobody knows which. */
+START_TEST(test_an_unknown_stream_is_alike)
+{
+	static const char text[] =
+		TRACE("", "\"device\": 0,",
+		      "{\"op\": \"alloc\", \"id\": 1, \"size\": 512},"
+		      "{\"op\": \"record_stream\", \"id\": 1},"
+		      "{\"op\": \"free\", \"id\": 1}");
+
+	ck_assert(alike(text, text));
+	ck_assert(!alike(text,
+			 TRACE("", "\"device\": 0,",
+			       "{\"op\": \"alloc\", \"id\": 1, \"size\": 512},"
+			       "{\"op\": \"record_stream\", \"id\": 1, "
+			       "\"stream\": 5},"
+			       "{\"op\": \"free\", \"id\": 1}")));
+}
+END_TEST
+
 #define LARGE "{\"op\": \"alloc\", \"id\": 2, \"size\": 9437184}"
 
 START_TEST(test_the_memory_at_the_start_may_lie_elsewhere)
@@ -258,6 +277,7 @@ static void count_files(bool drops)
 	ck_assert_str_eq(ranks.classes[1].paths[0], "a");
 	ck_assert_str_eq(ranks.classes[2].paths[0], "d");
 	gp_ranks_release(&ranks);
+	ck_assert_ptr_null(ranks.classes);
 }
 
 START_TEST(test_classes_count_their_files)
@@ -296,6 +316,7 @@ int main(void)
 	const struct suite_test tests[] = {
 		{ test_what_no_replay_reads_makes_no_difference, 0 },
 		{ test_whatever_a_replay_reads_makes_another_class, 0 },
+		{ test_an_unknown_stream_is_alike, 0 },
 		{ test_the_memory_at_the_start_may_lie_elsewhere, 0 },
 		{ test_each_member_that_a_replay_reads_makes_another_class, 0 },
 		{ test_a_start_may_have_more_blocks_than_there_are_events, 0 },

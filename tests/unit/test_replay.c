@@ -188,6 +188,35 @@ START_TEST(an_oom_of_more_than_there_is_is_capacity)
 }
 END_TEST
 
+START_TEST(an_oom_says_what_a_segment_reserves)
+{
+	static const struct {
+		const char *conf;
+		uint64_t reserve;
+	} rows[] = {
+		{ "", GP_UNLIMITED },
+		{ "expandable_segments_reserve:0.5", UINT64_C(10) << 20 },
+		{ "expandable_segments_reserve:40G", UINT64_C(40) << 30 },
+	};
+	struct gp_trace *trace = trace_of(ONE_DEVICE(
+		"{\"op\": \"alloc\", \"id\": 1, \"size\": 52428800}"));
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct gp_replay_config config = {
+			.trace = trace,
+			.mode = GP_WHAT_IF,
+			.conf = rows[i].conf,
+			.capacity = UINT64_C(20) << 20,
+		};
+		struct gp_replay_result result = played(&config);
+
+		ck_assert_uint_eq(result.first_oom.reserve, rows[i].reserve);
+		gp_replay_release(&result);
+	}
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 /* On a device of 1 GiB, with 20 MiB reserved when the limit is set. */
 START_TEST(a_limit_leaves_the_room_above_what_is_reserved)
 {
@@ -530,6 +559,7 @@ int main(void)
 		{ a_what_if_does_not_look_at_what_was_recorded, 0 },
 		{ an_oom_says_whether_it_was_fragmentation, 0 },
 		{ an_oom_of_more_than_there_is_is_capacity, 0 },
+		{ an_oom_says_what_a_segment_reserves, 0 },
 		{ a_limit_leaves_the_room_above_what_is_reserved, 0 },
 		{ the_peak_is_the_first_moment_of_the_most_reserved, 0 },
 		{ memory_at_the_peak_is_kept, 0 },

@@ -31,6 +31,19 @@ START_TEST(test_addresses_tell_blocks_apart)
 }
 END_TEST
 
+START_TEST(test_numbers_may_begin_with_zeros)
+{
+	struct gp_trace *t =
+		trace_of(HEADER "1,0,allocate,0x00007f0000000010,"
+				"0000000000000000512,0x0\n"
+				"1,0,free,0x7f0000000010,512,0x0\n");
+
+	ck_assert_uint_eq(event(t, 0)->size, 512);
+	ck_assert_uint_eq(event(t, 1)->id, event(t, 0)->id);
+	gp_trace_destroy(t);
+}
+END_TEST
+
 START_TEST(test_what_does_not_match_is_counted)
 {
 	struct gp_trace *t = trace_of(HEADER "1,0,free,0x10,7,0x0\n"
@@ -129,6 +142,7 @@ static const struct {
 				      "Thread,Time,Action,Pointer,Size,"
 				      "Stream" },
 	{ "1,0,malloc,0x10,7,0x0", "its action is malloc" },
+	{ "1,0,allocate, 10,7,0x0", "its pointer is  10, not an address" },
 	{ "1,0,allocate,here,7,0x0", "its pointer is here, not an address" },
 	{ "1,0,allocate,0x10,-7,0x0", "its size is -7, not a number of bytes" },
 	{ "1,0,allocate,0x10,1x12,0x0",
@@ -172,6 +186,7 @@ int main(void)
 {
 	const struct suite_test tests[] = {
 		{ test_addresses_tell_blocks_apart, 0 },
+		{ test_numbers_may_begin_with_zeros, 0 },
 		{ test_what_does_not_match_is_counted, 0 },
 		{ test_nothing_is_no_request, 0 },
 		{ test_a_failure_is_tried_and_given_back, 0 },

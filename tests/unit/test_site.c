@@ -47,6 +47,11 @@ static const struct row rows[] = {
 	    "__libc_start_main" },
 	  "lm/run.py:8 main (aten::mul)",
 	  "lm/run.py:8" },
+	/* What has no name is none. */
+	{ { UNWINDER, "at::native::(anonymous namespace)::fill(int)",
+	    "/lm/run.py:8 main" },
+	  "lm/run.py:8 main (at::native::)",
+	  NULL },
 	/* The outermost operator is what was called. */
 	{ { UNWINDER, "at::_ops::bmm::call(int)",
 	    "at::native::einsum(std::string, int)",

@@ -135,6 +135,9 @@ START_TEST(test_settings_are_a_string)
 		  "'64'4 '128'4 '256'4 '512'4 '1024'4 '2048'4 '4096'4 '8192'4 "
 		  "'16384'4 '32768'4 u 'max_split_size'-1",
 		  "roundup_power2_divisions:4" },
+		{ "'roundup_power2_divisions'}('1'2 '256'4 u "
+		  "'max_split_size'-1",
+		  "roundup_power2_divisions:[1:2,256:4]" },
 		{ "'roundup_power2_divisions'}('1'0 '256'4 '512'8 u "
 		  "'max_split_size'-1",
 		  "roundup_power2_divisions:[1:0,256:4,512:8]" },
@@ -199,6 +202,20 @@ START_TEST(test_what_is_no_frame_is_left_out_of_a_stack)
 END_TEST
 
 /* Python appends a thousand at a time. */
+START_TEST(test_a_frame_without_a_line_has_none)
+{
+	struct gp_trace *trace = unpickled(
+		SNAPSHOT(TRACE("}('action''alloc'" PLACE
+			       "'frames'](}('filename''a.py' 'name''f'ueu")));
+
+	ck_assert_str_eq(
+		trace->texts[trace->sites[trace->devices[0].events[0].site]
+				     .text],
+		"f");
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 START_TEST(test_a_long_stack_keeps_all_its_frames)
 {
 	struct pickle pickle = { .n = 0 };
@@ -319,6 +336,7 @@ int main(void)
 		{ test_settings_are_a_string, 0 },
 		{ test_equal_stacks_are_one_site, 0 },
 		{ test_what_is_no_frame_is_left_out_of_a_stack, 0 },
+		{ test_a_frame_without_a_line_has_none, 0 },
 		{ test_a_long_stack_keeps_all_its_frames, 0 },
 		{ test_blocks_of_2_0_lie_behind_each_other, 0 },
 		{ test_an_entry_may_come_in_parts, 0 },

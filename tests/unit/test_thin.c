@@ -85,12 +85,24 @@ START_TEST(a_short_run_is_kept_whole)
 }
 END_TEST
 
+START_TEST(of_nothing_nothing_is_kept)
+{
+	struct gp_thin *thin = gp_thin_create();
+	struct gp_moment *moments;
+
+	ck_assert_uint_eq(gp_thin_moments(thin, &moments), 0);
+	free(moments);
+	gp_thin_destroy(thin);
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
 		{ one_event_of_a_hundred_thousand_is_kept, 0 },
 		{ they_are_few_in_order_and_end_at_the_end, 0 },
 		{ a_short_run_is_kept_whole, 0 },
+		{ of_nothing_nothing_is_kept, 0 },
 	};
 
 	return suite_run("thin", tests, COUNT_OF(tests));

@@ -107,6 +107,8 @@ static const char *const recorded_stream = ONE_DEVICE(
 static const char *const two_blocks =
 	ONE_DEVICE(ALLOC(1, MIB_30) ALLOC(2, MIB_20) FREE(2) ALLOC(3, MIB_20)
 			   FREE(1) FREE(3) ALLOC(4, MIB_40) END);
+/* Reports show it as 30.00 MiB. */
+static const char *const odd_block = ONE_DEVICE(ALLOC(1, "31457290") END);
 /* 20 MiB cannot use what 40 MiB left once 30 MiB are cut from it. */
 static const char *const rising = ONE_DEVICE(
 	ALLOC(1, MIB_40) FREE(1) ALLOC(2, MIB_20) ALLOC(3, MIB_40) END);
@@ -134,6 +136,8 @@ static const struct {
 	{ &two_blocks, "without-site=event:0", 90, 60,
 	  "1 block never asked for, 30.00 MiB in all" },
 	{ &two_blocks, "without-site=size:30MiB", 90, 60,
+	  "1 block never asked for, 30.00 MiB in all" },
+	{ &odd_block, "without-site=size:30MiB", 32, 0,
 	  "1 block never asked for, 30.00 MiB in all" },
 	{ &two_blocks, "without-site=size:25MiB..35MiB", 90, 60,
 	  "1 block never asked for, 30.00 MiB in all" },
