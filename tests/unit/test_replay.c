@@ -188,6 +188,43 @@ START_TEST(an_oom_of_more_than_there_is_is_capacity)
 }
 END_TEST
 
+#define MAPPED(addr, id)                                                       \
+	"{\"address\": " addr ", \"total_size\": 20971520, "                   \
+	"\"segment_type\": \"large\", \"is_expandable\": true, \"blocks\": ["  \
+	"{\"size\": 20971520, \"state\": \"active_allocated\", \"id\": " #id   \
+	"}]}"
+
+/* At its start, a reservation is mapped in three places: what fits between two
+ * of them is mapped there. */
+START_TEST(what_is_not_mapped_at_the_start_is_mapped_later)
+{
+	struct gp_trace *trace = trace_of(
+		"{\"format\": \"gpupool-trace\", \"version\": 1, \"settings\": "
+		"\"expandable_segments:True\", \"devices\": [{\"device\": 0, "
+		"\"start\": {\"segments\": [" MAPPED(
+			"131941395333120",
+			1) ", " MAPPED("131941437276160",
+				       2) ", " MAPPED("131941479219200",
+						      3) "]}, \"events\": ["
+							 "{\"op\": \"alloc\", "
+							 "\"id\": 4, "
+							 "\"size\": 20971520}, "
+							 "{\"op\": \"alloc\", "
+							 "\"id\": 5, "
+							 "\"size\": "
+							 "20971520}]}]}");
+	struct gp_replay_config config = { .trace = trace, .mode = GP_WHAT_IF };
+	struct gp_replay_result result = played(&config);
+
+	ck_assert_uint_eq(result.end.segment_count, 1);
+	ck_assert_uint_eq(result.end.segments[0].addr,
+			  UINT64_C(131941395333120));
+	ck_assert_uint_eq(result.end.segments[0].size, 5 * 20971520);
+	gp_replay_release(&result);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 START_TEST(an_oom_says_what_a_segment_reserves)
 {
 	static const struct {
@@ -559,6 +596,7 @@ int main(void)
 		{ a_what_if_does_not_look_at_what_was_recorded, 0 },
 		{ an_oom_says_whether_it_was_fragmentation, 0 },
 		{ an_oom_of_more_than_there_is_is_capacity, 0 },
+		{ what_is_not_mapped_at_the_start_is_mapped_later, 0 },
 		{ an_oom_says_what_a_segment_reserves, 0 },
 		{ a_limit_leaves_the_room_above_what_is_reserved, 0 },
 		{ the_peak_is_the_first_moment_of_the_most_reserved, 0 },
