@@ -124,6 +124,43 @@ START_TEST(test_what_both_did_around_the_difference_is_kept)
 }
 END_TEST
 
+/* ---- an engine that its second time does not tell of the last request ---- */
+
+static void (*hear)(void *arg, const struct gp_action *action);
+
+static void hear_smaller(void *arg, const struct gp_action *action)
+{
+	if (action->size < 60 * MIB)
+		hear(arg, action);
+}
+
+static enum gp_status create_forgetful(const struct gp_allocator_config *config,
+				       struct gp_allocator **allocator,
+				       struct gp_diag *diag)
+{
+	static unsigned made;
+	struct gp_allocator_config own = *config;
+
+	own.engine = gp_engine_find("caching");
+	hear = config->action;
+	if (made++ % 2)
+		own.action = hear_smaller;
+	return own.engine->create(&own, allocator, diag);
+}
+
+START_TEST(test_where_one_does_nothing_more_is_the_others_request)
+{
+	struct gp_engine forgetful = *gp_engine_find("caching");
+	struct gp_verify_result result;
+
+	forgetful.create = create_forgetful;
+	result = verify((struct gp_verify_config){ .engine = &forgetful });
+	ck_assert(result.first.is_there);
+	ck_assert_int_eq(result.first.kind, GP_DIFFERENT_ACTION);
+	ck_assert_uint_eq(result.first.event, 3);
+}
+END_TEST
+
 /* A request of a pool, beside free blocks of others: one as large as it. */
 static const char in_a_pool[] =
 	ONE_DEVICE("{\"op\": \"alloc\", \"id\": 0, \"size\": 20971520}, "
@@ -457,6 +494,7 @@ int main(void)
 		{ test_a_device_that_has_enough_is_equal, 0 },
 		{ test_a_device_that_runs_out_parts_there, 0 },
 		{ test_what_both_did_around_the_difference_is_kept, 0 },
+		{ test_where_one_does_nothing_more_is_the_others_request, 0 },
 		{ test_blocks_that_it_could_have_taken_are_listed, 0 },
 		{ test_addresses_of_a_device_may_be_its_own, 0 },
 		{ test_the_order_of_completions_may_be_open, 0 },

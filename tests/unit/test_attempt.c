@@ -64,6 +64,41 @@ START_TEST(the_site_that_holds_most_is_dropped_to_see)
 }
 END_TEST
 
+/* Nothing serves 40 MiB; without the block that holds 20, all before are. */
+START_TEST(what_fails_later_comes_first)
+{
+	struct gp_trace *trace = trace_of(
+		"{\"format\": \"gpupool-trace\", \"version\": 1, \"sites\": "
+		"[\"log.py:7\", \"train.py:9\"], \"devices\": "
+		"[{\"device\": 0, \"events\": ["
+		"{\"op\": \"alloc\", \"id\": 1, \"size\": 9437184, \"site\": "
+		"1},"
+		"{\"op\": \"alloc\", \"id\": 2, \"size\": 2097152, \"site\": "
+		"0},"
+		"{\"op\": \"alloc\", \"id\": 3, \"size\": 9437184, \"site\": "
+		"1},"
+		"{\"op\": \"free\", \"id\": 1}, {\"op\": \"free\", \"id\": 3},"
+		"{\"op\": \"alloc\", \"id\": 4, \"size\": 19922944, \"site\": "
+		"1}, {\"op\": \"free\", \"id\": 4},"
+		"{\"op\": \"alloc\", \"id\": 5, \"size\": 41943040, \"site\": "
+		"1}"
+		"]}]}");
+	struct gp_explain e = explain_of(trace, 30 * MIB);
+
+	ck_assert_uint_gt(e.attempt_count, 1);
+	for (size_t i = 1; i < e.attempt_count; i++) {
+		const struct gp_attempt *a = &e.attempts[i - 1], *b = a + 1;
+
+		ck_assert(!b->no_oom);
+		ck_assert_uint_ge(a->oom_event, b->oom_event);
+	}
+	ck_assert_uint_gt(e.attempts[0].oom_event,
+			  e.attempts[e.attempt_count - 1].oom_event);
+	gp_explain_release(&e);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 START_TEST(a_request_that_is_dropped_is_not_served)
 {
 	struct gp_trace *trace = trace_of(HELD_BY_SITE("0"));
@@ -80,6 +115,7 @@ int main(void)
 {
 	const struct suite_test tests[] = {
 		{ the_site_that_holds_most_is_dropped_to_see, 0 },
+		{ what_fails_later_comes_first, 0 },
 		{ a_request_that_is_dropped_is_not_served, 0 },
 	};
 

@@ -128,6 +128,27 @@ START_TEST(waiting_is_not_counted_as_streams)
 }
 END_TEST
 
+/* What a pool had is given back once the pool is. */
+START_TEST(a_pool_that_ends_is_in_nobodys_way)
+{
+	struct gp_breakdown b = breakdown_of(
+		ONE_DEVICE(
+			"{\"op\": \"pool_begin\", \"pool\": [0, 1]},"
+			"{\"op\": \"alloc\", \"id\": 1, \"pool\": [0, 1], "
+			"\"size\": 23068672}," FREE(
+				1) ",{\"op\": \"pool_end\", \"pool\": [0, 1]},"
+				   "{\"op\": \"pool_release\", \"pool\": "
+				   "[0, 1]}, {\"op\": \"empty_cache\"}," ALLOC(
+					   2) "46137344}"),
+		"");
+
+	ck_assert_uint_eq(b.reserved, 44 * MIB);
+	ck_assert_uint_eq(b.part[GP_PART_LIVE], 44 * MIB);
+	ck_assert_uint_eq(b.part[GP_PART_POOLS], 0);
+	ck_assert_uint_eq(b.part[GP_PART_WAITING], 0);
+}
+END_TEST
+
 /* What is put to use while the peak lasts is not free. */
 START_TEST(the_fullest_moment_of_the_peak_counts)
 {
@@ -224,6 +245,16 @@ static size_t check_all(const char *pattern)
 	return count;
 }
 
+START_TEST(the_first_moment_that_holds_the_most_is_taken)
+{
+	struct gp_trace *trace = trace_of(ONE_DEVICE(
+		ALLOC(1) "31457280}," FREE(1) "," ALLOC(2) "31457280}"));
+
+	ck_assert_uint_eq(gp_breakdown_moment(trace, 0), 0);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 /* Without splitting, the peak of reserved comes when less is held. */
 START_TEST(the_same_requests_hold_the_same)
 {
@@ -286,7 +317,9 @@ int main(void)
 	const struct suite_test tests[] = {
 		{ each_cause_alone_is_told_by_its_name, 0 },
 		{ waiting_is_not_counted_as_streams, 0 },
+		{ a_pool_that_ends_is_in_nobodys_way, 0 },
 		{ the_fullest_moment_of_the_peak_counts, 0 },
+		{ the_first_moment_that_holds_the_most_is_taken, 0 },
 		{ the_same_requests_hold_the_same, 0 },
 		{ parts_add_up_on_every_trace, 0 },
 		{ parts_add_up_on_real_snapshots, 0 },

@@ -253,6 +253,23 @@ START_TEST(what_a_block_pins_is_summed_over_its_life)
 }
 END_TEST
 
+/* Site 1, and one byte without a site. */
+START_TEST(what_has_no_site_is_of_none)
+{
+	struct gp_trace *trace = trace_of(
+		"{\"format\": \"gpupool-trace\", \"version\": 1, \"sites\": "
+		"[\"a.py:1 f\", \"b.py:1 g\"], \"devices\": [{\"device\": 0, "
+		"\"events\": ["
+		"{\"op\": \"alloc\", \"id\": 1, \"size\": 5, \"site\": 1},"
+		"{\"op\": \"alloc\", \"id\": 2, \"size\": 1}]}]}");
+	struct gp_explain e = explain_of(trace, GP_UNLIMITED);
+
+	ck_assert_uint_eq(e.over_time.count, 2);
+	gp_explain_release(&e);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 /* A block that still waits at the end, and one that was never served. */
 START_TEST(what_waits_at_the_end_pins_until_it_was_freed)
 {
@@ -280,6 +297,24 @@ END_TEST
 	"{\"address\": " #addr ", \"total_size\": 20971520, "                  \
 	"\"segment_type\": \"large\", \"blocks\": [{\"size\": 20971520, "      \
 	"\"state\": \"active_allocated\", \"id\": " #id "}]}"
+
+START_TEST(what_a_window_begins_with_is_older_than_its_events)
+{
+	struct gp_trace *trace = trace_of(
+		"{\"format\": \"gpupool-trace\", \"version\": 1, \"devices\": "
+		"[{\"device\": 0, \"start\": {\"segments\": [" HELD(
+			4194304,
+			1) "]}, \"events\": [" STEP(2) "," STEP(3) "]}]}");
+	struct gp_explain e = explain_of(trace, GP_UNLIMITED);
+
+	ck_assert_uint_eq(e.live.count, 1);
+	ck_assert(e.live.list[0].from_start);
+	ck_assert_uint_eq(e.live.list[0].events, e.event + 1);
+	ck_assert_uint_eq(e.over_time.list[0].events, 4);
+	gp_explain_release(&e);
+	gp_trace_destroy(trace);
+}
+END_TEST
 
 START_TEST(steps_count_what_a_window_begins_with)
 {
@@ -350,7 +385,24 @@ START_TEST(steps_are_found_by_marks_and_their_growth_is_told)
 }
 END_TEST
 
-START_TEST(steps_are_found_by_the_period_of_requests)
+#define N35 "a name of five and thirty characters"
+START_TEST(steps_have_the_beginning_of_a_long_name)
+{
+	struct gp_trace *trace = trace_of(
+		ONE_DEVICE("{\"op\": \"mark\", \"name\": \"" N35 N35 " 1\"},"
+			   "{\"op\": \"mark\", \"name\": \"" N35 N35 " 2\"},"
+			   "{\"op\": \"mark\", \"name\": \"" N35 N35 " 3\"}"));
+	struct gp_steps steps;
+
+	gp_steps_find(trace, 0, &steps);
+	ck_assert_int_eq(steps.source, GP_STEPS_MARKS);
+	ck_assert_uint_eq(strlen(steps.name), 63);
+	free(steps.list);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+static struct gp_steps steps_of_period(int requests, int times)
 {
 	char *text = NULL;
 	size_t n;
@@ -361,21 +413,34 @@ START_TEST(steps_are_found_by_the_period_of_requests)
 	fputs("{\"format\": \"gpupool-trace\", \"version\": 1, \"devices\": "
 	      "[{\"device\": 0, \"events\": [",
 	      out);
-	for (int i = 0; i < 40 * 8; i++)
+	for (int i = 0; i < requests * times; i++)
 		fprintf(out,
 			"%s{\"op\": \"alloc\", \"id\": %d, \"size\": %d},"
 			"{\"op\": \"free\", \"id\": %d}",
-			i ? "," : "", i, 512 * (1 + i % 40 * (i % 40)), i);
+			i ? "," : "", i,
+			512 * (1 + i % requests * (i % requests)), i);
 	fputs("]}]}", out);
 	fclose(out);
 	trace = trace_of(text);
 	gp_steps_find(trace, 0, &steps);
+	free(text);
+	gp_trace_destroy(trace);
+	return steps;
+}
+
+START_TEST(steps_are_found_by_the_period_of_requests)
+{
+	struct gp_steps steps = steps_of_period(40, 8);
+
 	ck_assert_int_eq(steps.source, GP_STEPS_PERIOD);
 	ck_assert_uint_eq(steps.count, 8);
 	ck_assert_uint_eq(steps.list[1].first - steps.list[0].first, 80);
 	free(steps.list);
-	free(text);
-	gp_trace_destroy(trace);
+	/* Fewer than three are none. */
+	steps = steps_of_period(70, 3);
+	ck_assert_uint_eq(steps.count, 3);
+	free(steps.list);
+	ck_assert_uint_eq(steps_of_period(70, 2).count, 0);
 }
 END_TEST
 
@@ -639,10 +704,13 @@ int main(void)
 		{ an_emptied_cache_that_is_asked_for_again_is_paid_again, 0 },
 		{ what_is_asked_for_beyond_an_emptied_cache_is_new, 0 },
 		{ what_a_block_pins_is_summed_over_its_life, 0 },
+		{ what_has_no_site_is_of_none, 0 },
 		{ what_waits_at_the_end_pins_until_it_was_freed, 0 },
+		{ what_a_window_begins_with_is_older_than_its_events, 0 },
 		{ steps_count_what_a_window_begins_with, 0 },
 		{ a_step_has_what_there_is_when_it_begins, 0 },
 		{ steps_are_found_by_marks_and_their_growth_is_told, 0 },
+		{ steps_have_the_beginning_of_a_long_name, 0 },
 		{ steps_are_found_by_the_period_of_requests, 0 },
 		{ bundled_traces_add_up_and_their_pins_hold, 0 },
 		{ stories_add_up_and_their_pins_hold, 0 },

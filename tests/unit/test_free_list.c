@@ -157,6 +157,34 @@ static void check_shrinking(struct model *model, const struct spread *spread)
 	}
 }
 
+/* What is in a bin's tree may be all that is left of it. */
+static void check_trees(struct model *model, const struct spread *spread)
+{
+	struct block *out[BLOCKS];
+	size_t count = 0;
+
+	fill(model, 6, spread);
+	check_order(model);
+	model->count = 0;
+	for (size_t i = 0; i < BLOCKS; i++)
+		if (model->blocks[i].is_in_tree)
+			model->sorted[model->count++] = &model->blocks[i];
+		else
+			out[count++] = &model->blocks[i];
+	for (size_t i = 0; i < count; i++)
+		free_list_remove(&model->list, out[i]);
+	sort(model);
+	check_order(model);
+	while (count--) {
+		/* Behind all that are there, too. */
+		out[count]->counter += 3 * (count % 2);
+		free_list_insert(&model->list, out[count]);
+		model->sorted[model->count++] = out[count];
+		sort(model);
+		check_order(model);
+	}
+}
+
 static void with_each(void (*check)(struct model *model,
 				    const struct spread *spread))
 {
@@ -198,6 +226,12 @@ START_TEST(a_shrunk_block_finds_its_new_place)
 }
 END_TEST
 
+START_TEST(order_holds_where_only_trees_are_left)
+{
+	with_each(check_trees);
+}
+END_TEST
+
 /* What requests are rounded to: 2^63 at most. */
 START_TEST(no_request_is_too_large_to_look_for)
 {
@@ -220,6 +254,7 @@ int main(void)
 		{ order_holds_while_blocks_leave, 0 },
 		{ order_holds_while_blocks_leave_and_return, 0 },
 		{ a_shrunk_block_finds_its_new_place, 0 },
+		{ order_holds_where_only_trees_are_left, 0 },
 		{ no_request_is_too_large_to_look_for, 0 },
 	};
 

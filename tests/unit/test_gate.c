@@ -85,6 +85,7 @@ START_TEST(test_limits_that_are_none)
 		{ BYTES, "+inf" },
 		{ BYTES, "+0x10%" },
 		{ "num_ooms", "1.5" },
+		{ "num_ooms", "1.0.5" },
 		{ "num_ooms", "2MiB" },
 		{ "num_ooms", "-1" },
 		{ "fidelity", "101%" },

@@ -159,6 +159,24 @@ START_TEST(what_was_free_before_the_wait_is_not_given_back_to_make_room)
 				 BLOCK(20971520, 20971520, 20971520, ACTIVE)),
 			 ASKED OTHER DONE GIVEN GROWN TAKEN));
 
+	/* The large one that was there: which of such is older is guessed. */
+	ck_assert_uint_eq(trace->devices[0].guesses.segment_order, 1);
+	ck_assert_str_eq(kinds_of(trace), "alloc empty_cache segment_free "
+					  "segment_alloc alloc");
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+/* The block that is waited for begins where that segment ends. */
+START_TEST(what_lies_behind_a_segment_does_not_hold_it)
+{
+	struct gp_trace *trace = whole(SNAPSHOT(
+		SEGMENT(20971520, 20971520, "large",
+			BLOCK(20971520, 20971520, 20971520, ACTIVE)),
+		ENTRY("free_requested", 234881024, 2097152) ", " OTHER ENTRY(
+			"free_completed", 234881024,
+			2097152) ", " GIVEN GROWN TAKEN));
+
 	ck_assert_str_eq(kinds_of(trace), "alloc empty_cache segment_free "
 					  "segment_alloc alloc");
 	gp_trace_destroy(trace);
@@ -493,6 +511,7 @@ START_TEST(a_pool_makes_room_for_itself_alone)
 {
 	struct gp_trace *own = whole(GOES_FOR(7)), *other = whole(GOES_FOR(0));
 
+	ck_assert_uint_eq(own->devices[0].guesses.segment_order, 0);
 	ck_assert_ptr_null(strstr(kinds_of(own), "pool_release"));
 	ck_assert_ptr_nonnull(strstr(kinds_of(other), "pool_release"));
 	gp_trace_destroy(own);
@@ -511,6 +530,7 @@ int main(void)
 		{ what_could_have_served_is_not_given_back_to_make_room, 0 },
 		{ what_was_free_before_the_wait_is_not_given_back_to_make_room,
 		  0 },
+		{ what_lies_behind_a_segment_does_not_hold_it, 0 },
 		{ what_is_freed_where_nothing_is_was_lost, 0 },
 		{ annotations_come_in_the_order_of_their_times, 0 },
 		{ a_segment_given_back_over_one_that_stays_was_not_there, 0 },

@@ -201,6 +201,23 @@ START_TEST(test_a_pool_id_is_what_it_is_when_it_is_used)
 }
 END_TEST
 
+/* 75 is also how the opcode of a small integer is written. */
+START_TEST(test_a_pool_id_is_another_than_the_one_before)
+{
+#define IN_POOL(a, b)                                                          \
+	"}$94(h$00h$04h$01J$00$00$01$00h$02M$00$02h$03K$00h$06K$" #a "K$" #b   \
+	"$86u"
+	struct gp_trace *trace = unpickled(
+		KEYS "'pool_id'$94$30}('device_traces' ](](" IN_POOL(4b, 01)
+			IN_POOL(02, 01) IN_POOL(4b, 01) "ee" TAIL "u.");
+	const struct gp_event *events = trace->devices[0].events;
+
+	ck_assert_int_ne(events[0].pool, events[1].pool);
+	ck_assert_int_eq(events[0].pool, events[2].pool);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 /* Short texts that differ in one bit, at either end. */
 #define FRAME(file, name) "}$94(h$00'" file "'$94h$01K$01h$02'" name "'$94u"
 #define FRAMES                                                                 \
@@ -313,6 +330,8 @@ static const struct {
 		  "there" },
 	{ "]q$05h$04", "byte 5: the pickle refers to a memo entry that is not "
 		       "there" },
+	{ "X$01$00$00$00x", "byte 8: the file ends in the middle of the "
+			    "pickle" },
 	/* among items that are read many at once, as nothing is near */
 	{ "]q$05}$94(h$04" FAR,
 	  "byte 8: the pickle refers to a memo entry that "
@@ -422,6 +441,7 @@ int main(void)
 		{ test_other_pickles_say_the_same, 0 },
 		{ test_entries_may_be_alike, 0 },
 		{ test_a_pool_id_is_what_it_is_when_it_is_used, 0 },
+		{ test_a_pool_id_is_another_than_the_one_before, 0 },
 		{ test_short_texts_are_told_apart, 0 },
 		{ test_lists_by_themselves_are_traces, 0 },
 		{ test_bad_pickles_are_explained, 0 },

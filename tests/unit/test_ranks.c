@@ -148,6 +148,12 @@ START_TEST(test_the_memory_at_the_start_may_lie_elsewhere)
 
 	ck_assert(alike(
 		high, TRACE("", WINDOW("140500004225024", "2097152"), LARGE)));
+	/* An address that counts is another than none. */
+	ck_assert(!alike(TRACE("", WINDOW("140000000901120", "2097152"),
+			       "{\"op\": \"alloc\", \"id\": 2, \"size\": 512}"),
+			 TRACE("", WINDOW("140000000901120", "2097152"),
+			       "{\"op\": \"alloc\", \"id\": 2, \"size\": 512, "
+			       "\"addr\": 140000000901120}")));
 	/* Where the simulated device's own addresses are. */
 	ck_assert(!alike(low, TRACE("", WINDOW("8388608", "2097152"), LARGE)));
 	ck_assert(!alike(high, low));

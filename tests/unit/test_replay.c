@@ -177,12 +177,22 @@ END_TEST
 
 START_TEST(an_oom_of_more_than_there_is_is_capacity)
 {
+	struct gp_replay_config config;
+	struct gp_settings settings;
 	struct gp_trace *trace = trace_of(ONE_DEVICE(
 		"{\"op\": \"alloc\", \"id\": 1, \"size\": 52428800}"));
 	struct gp_replay_result result =
 		replay(trace, GP_WHAT_IF, UINT64_C(20) << 20);
 
 	ck_assert_int_eq(result.first_oom.cause, GP_CAUSE_CAPACITY);
+	ck_assert_uint_eq(result.first_oom.limit, GP_UNLIMITED);
+	gp_replay_release(&result);
+	/* In no release is one where nobody set it. */
+	config = run_of(trace, &settings);
+	config.capacity = UINT64_C(20) << 20;
+	gp_settings_init(&settings, 0);
+	result = played(&config);
+	ck_assert_uint_eq(result.first_oom.limit, GP_UNLIMITED);
 	gp_replay_release(&result);
 	gp_trace_destroy(trace);
 }
@@ -220,6 +230,39 @@ START_TEST(what_is_not_mapped_at_the_start_is_mapped_later)
 	ck_assert_uint_eq(result.end.segments[0].addr,
 			  UINT64_C(131941395333120));
 	ck_assert_uint_eq(result.end.segments[0].size, 5 * 20971520);
+	gp_replay_release(&result);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+#define ON_7(addr)                                                             \
+	"{\"address\": " addr ", \"total_size\": 20971520, \"stream\": 7, "    \
+	"\"segment_type\": \"large\", \"is_expandable\": true, \"blocks\": ["  \
+	"{\"size\": 20971520, \"state\": \"active_allocated\", \"id\": 9}]}"
+
+/* Another stream's lies 40 MiB behind its beginning. */
+START_TEST(a_reservation_at_the_start_ends_before_the_next)
+{
+	struct gp_trace *trace = trace_of(
+		"{\"format\": \"gpupool-trace\", \"version\": 1, \"settings\": "
+		"\"expandable_segments:True\", \"devices\": [{\"device\": 0, "
+		"\"start\": {\"segments\": [" MAPPED(
+			"131941395333120",
+			1) ", " ON_7("131941437276160") "]}, \"events\": ["
+							"{\"op\": \"alloc\", "
+							"\"id\": 4, "
+							"\"size\": 20971520}, "
+							"{\"op\": \"alloc\", "
+							"\"id\": 5, "
+							"\"size\": "
+							"20971520}]}]}");
+	struct gp_replay_config config = { .trace = trace, .mode = GP_WHAT_IF };
+	struct gp_replay_result result = played(&config);
+
+	ck_assert_uint_eq(result.end.segment_count, 3);
+	ck_assert_uint_eq(result.end.segments[0].size, 2 * 20971520);
+	ck_assert_uint_eq(result.end.segments[1].size, 20971520);
+	ck_assert_uint_eq(result.end.segments[2].size, 20971520);
 	gp_replay_release(&result);
 	gp_trace_destroy(trace);
 }
@@ -597,6 +640,7 @@ int main(void)
 		{ an_oom_says_whether_it_was_fragmentation, 0 },
 		{ an_oom_of_more_than_there_is_is_capacity, 0 },
 		{ what_is_not_mapped_at_the_start_is_mapped_later, 0 },
+		{ a_reservation_at_the_start_ends_before_the_next, 0 },
 		{ an_oom_says_what_a_segment_reserves, 0 },
 		{ a_limit_leaves_the_room_above_what_is_reserved, 0 },
 		{ the_peak_is_the_first_moment_of_the_most_reserved, 0 },

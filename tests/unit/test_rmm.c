@@ -143,6 +143,7 @@ static const struct {
 				      "Stream" },
 	{ "1,0,malloc,0x10,7,0x0", "its action is malloc" },
 	{ "1,0,allocate, 10,7,0x0", "its pointer is  10, not an address" },
+	{ "1,0,\"free\\,0x10,7,0x0", "its action is \"free\\" },
 	{ "1,0,allocate,here,7,0x0", "its pointer is here, not an address" },
 	{ "1,0,allocate,0x10,-7,0x0", "its size is -7, not a number of bytes" },
 	{ "1,0,allocate,0x10,1x12,0x0",

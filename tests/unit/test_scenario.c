@@ -2,27 +2,41 @@
 /* Scenarios: what a seed decides, what they replay to, what they refuse. */
 #include "trace/scenario/scenario.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "played.h"
 #include "suite.h"
+#include "trace_text.h"
 
-static struct gp_trace *make(const struct gp_scenario *scenario, uint64_t seed)
+/* from: of those that are made from a trace. */
+static struct gp_trace *make_from(const struct gp_scenario *scenario,
+				  uint64_t seed, const struct gp_trace *from)
 {
 	uint64_t values[GP_PARAMETERS];
 	struct gp_budget budget;
 	struct gp_diag diag = { 0 };
-	struct gp_trace *trace = NULL, *from = NULL;
+	struct gp_trace *trace = NULL;
 	struct gp_scenario_config config = { .scenario = scenario,
 					     .values = values,
-					     .seed = seed };
-
-	if (scenario->needs_trace)
-		config.from = from = make(gp_scenario_find("ragged"), 3);
+					     .seed = seed,
+					     .from = from };
 
 	ck_assert_uint_le(scenario->parameter_count, GP_PARAMETERS);
 	for (size_t i = 0; i < scenario->parameter_count; i++)
 		values[i] = scenario->parameters[i].fallback;
 	ck_assert_int_eq(gp_scenario_make(&config, &trace, &budget, &diag),
 			 GP_OK);
+	return trace;
+}
+
+static struct gp_trace *make(const struct gp_scenario *scenario, uint64_t seed)
+{
+	struct gp_trace *trace, *from = NULL;
+
+	if (scenario->needs_trace)
+		from = make_from(gp_scenario_find("ragged"), 3, NULL);
+	trace = make_from(scenario, seed, from);
 	gp_trace_destroy(from);
 	return trace;
 }
@@ -99,6 +113,60 @@ START_TEST(test_a_histogram_keeps_what_it_counts)
 }
 END_TEST
 
+#define LIVED 512
+
+/* Each block outlives 1, 2, 4, 8, 16, 32 or 64 that come after it; one more has
+ * no bytes. */
+static struct gp_trace *of_seven_lifetimes(void)
+{
+	char *text = NULL;
+	size_t n;
+	FILE *out = open_memstream(&text, &n);
+	struct gp_trace *trace;
+
+	fputs("{\"format\": \"gpupool-trace\", \"version\": 1, \"devices\": "
+	      "[{\"device\": 0, \"events\": ["
+	      "{\"op\": \"alloc\", \"id\": 9999, \"size\": 0}",
+	      out);
+	for (int i = 0; i < LIVED; i++) {
+		fprintf(out, ",{\"op\": \"alloc\", \"id\": %d, \"size\": 512}",
+			i);
+		for (int k = 0; k < 7; k++)
+			if (i >= 1 << k && (i - (1 << k)) % 7 == k)
+				fprintf(out, ",{\"op\": \"free\", \"id\": %d}",
+					i - (1 << k));
+	}
+	fputs("]}]}", out);
+	fclose(out);
+	trace = trace_of(text);
+	free(text);
+	return trace;
+}
+
+START_TEST(test_a_histogram_keeps_lifetimes)
+{
+	struct gp_trace *from = of_seven_lifetimes();
+	struct gp_trace *trace =
+		make_from(gp_scenario_find("histogram"), 1, from);
+	const struct gp_device_trace *d = &trace->devices[0];
+	uint64_t *born = calloc(d->block_ids, sizeof(*born)), time = 0;
+
+	ck_assert_uint_eq(count_of(trace, GP_ALLOC), LIVED);
+	for (size_t i = 0; time < LIVED; i++) {
+		const struct gp_event *event = &d->events[i];
+		uint64_t life = time - born[event->id];
+
+		if (event->kind == GP_ALLOC)
+			born[event->id] = ++time;
+		else
+			ck_assert(life <= 64 && !(life & (life - 1)));
+	}
+	free(born);
+	gp_trace_destroy(from);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 static const char *const words[] = { "no", "yes" };
 static const struct gp_parameter count_row = {
 	"steps", GP_PARAMETER_COUNT, 1, 1, 10, NULL, ""
@@ -153,6 +221,7 @@ int main(void)
 		{ test_another_seed_makes_other_batches, 0 },
 		{ test_nothing_is_refused, 0 },
 		{ test_a_histogram_keeps_what_it_counts, 0 },
+		{ test_a_histogram_keeps_lifetimes, 0 },
 		{ test_values_keep_to_their_range, 0 },
 	};
 

@@ -59,8 +59,12 @@ START_TEST(they_are_few_in_order_and_end_at_the_end)
 
 	ck_assert_uint_le(count, GP_THIN_BUCKETS * GP_MEASURES * 2 + 1);
 	ck_assert_uint_le(count, 3000);
-	for (size_t i = 1; i < count; i++)
+	for (size_t i = 1; i < count; i++) {
 		ck_assert_uint_gt(m[i].event, m[i - 1].event);
+		/* Everywhere as many: some of each bucket, or two at most. */
+		ck_assert_uint_le(m[i].event - m[i - 1].event,
+				  4 * EVENTS / GP_THIN_BUCKETS);
+	}
 	ck_assert_uint_eq(m[0].event, 0);
 	ck_assert_uint_eq(m[count - 1].event, EVENTS - 1);
 	free(m);

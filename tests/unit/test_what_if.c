@@ -112,6 +112,10 @@ static const char *const odd_block = ONE_DEVICE(ALLOC(1, "31457290") END);
 /* 20 MiB cannot use what 40 MiB left once 30 MiB are cut from it. */
 static const char *const rising = ONE_DEVICE(
 	ALLOC(1, MIB_40) FREE(1) ALLOC(2, MIB_20) ALLOC(3, MIB_40) END);
+static const char *const after_capture = ONE_DEVICE(
+	"{\"op\": \"capture_begin\", \"pool\": [0, 1], \"stream\": 7},"
+	"{\"op\": \"capture_end\", \"pool\": [0, 1]}," ALLOC(1, MIB_40) FREE(1)
+		ALLOC(2, MIB_20) ALLOC(3, MIB_40) END);
 static const char *const emptied = ONE_DEVICE(ALLOC(1, MIB_20) FREE(
 	1) "{\"op\": \"empty_cache\"}," ALLOC(2, MIB_40) END);
 
@@ -157,14 +161,23 @@ static const struct {
 	  "4 requests rounded up, by 146.0 MiB in all" },
 	{ &two_blocks, "round-sizes=pow2", 90, 128,
 	  "4 requests rounded up, by 50.00 MiB in all" },
+	{ &two_blocks, "round-sizes=pow2/8", 90, 90,
+	  "0 requests rounded up, by 0 B in all" },
 	{ &two_blocks, "round-sizes=40MiB,80MiB", 90, 80,
 	  "3 requests rounded up, by 50.00 MiB in all" },
 	{ &two_blocks, "empty-cache-at=6", 90, 50, "1 call of empty_cache" },
+	{ &two_blocks, "empty-cache-at=end", 90, 90, "1 call of empty_cache" },
 	{ &two_blocks, "empty-cache-at=best", 90, 50,
 	  "called before event 6; 6 replays of up to 24 places" },
+	{ &two_blocks, "empty-cache-at=best:2", 90, 50,
+	  "called before event 6; 11 replays of up to 24 places" },
 	{ &rising, "sort-step", 80, 60, "2 requests in another place" },
 	{ &rising, "preallocate=25%", 80, 100,
 	  "2 blocks asked for first, 60.00 MiB in all" },
+	{ &after_capture, "preallocate=25%", 80, 100,
+	  "2 blocks asked for first, 60.00 MiB in all" },
+	{ &rising, "preallocate=0%", 80, 100,
+	  "3 blocks asked for first, 100.0 MiB in all" },
 	{ &untold_pool, "preallocate=25%", 40, 40,
 	  "0 blocks asked for first, 0 B in all" },
 	{ &emptied, "no-empty-cache", 40, 60,
@@ -204,6 +217,8 @@ static const struct {
 	{ "free-earlier=id:77,5", "no block" },
 	{ "round-sizes=x", "not a size" },
 	{ "round-sizes=pow2/3", "not a size" },
+	{ "round-sizes=pow2/", "not a size" },
+	{ "round-sizes=pow2/8x", "not a size" },
 	{ "round-sizes=2MiB,1MiB", "not a size" },
 	{ "round-sizes=", "not a size" },
 	{ "preallocate=half", "not a share" },
