@@ -94,12 +94,11 @@ static const struct row {
 		  2) "23068672, \"pool\": [0, 1]}") },
 	/* The request does not tell the pool. */
 	{ GP_PART_POOLS, 22 * MIB, "",
-	  ONE_DEVICE(
-		  ALLOC(1) "23068672}," FREE(
-			  1) ",{\"op\": \"pool_begin\", \"pool\": [0, "
-			     "1]}," ALLOC(2) "23068672},"
-					     "{\"op\": \"pool_end\", \"pool\": "
-					     "[0, 1]}") },
+	  ONE_DEVICE(ALLOC(1) "23068672}," FREE(
+		  1) ",{\"op\": \"pool_begin\", \"pool\": [0, "
+		     "1]}," ALLOC(2) "23068672},"
+				     "{\"op\": \"pool_end\", \"pool\": "
+				     "[0, 1]}") },
 	{ GP_PART_WAITING, 22 * MIB, "",
 	  ONE_DEVICE(
 		  ALLOC(1) "23068672},"

@@ -441,35 +441,33 @@ END_TEST
 /* An oom has what is free in the place of an address. */
 START_TEST(entries_without_a_pool_have_that_of_their_segment)
 {
-	struct gp_trace *trace = whole(SNAPSHOT(
-		POOL_AT_END,
-		ENTRY("segment_alloc", 20971520, 20971520) ", " ENTRY(
-			"alloc", 20971520,
-			20971520) ", {\"action\": \"oom\", \"device_free\": "
-				  "20971600, \"size\": 900000000, "
-				  "\"stream\": 0}"));
+#define MADE ENTRY("segment_alloc", 20971520, 20971520) ", "
+#define FAILED                                                                 \
+	", {\"action\": \"oom\", \"device_free\": 20971600, "                  \
+	"\"size\": 900000000, \"stream\": 0}"
+	struct gp_trace *trace =
+		whole(SNAPSHOT(POOL_AT_END, MADE TAKEN FAILED));
 	const struct gp_device_trace *d = &trace->devices[0];
 
-	for (size_t i = 0; i < d->event_count; i++)
-		ck_assert_int_eq(d->events[i].pool != 0,
-				 d->events[i].kind == GP_SEGMENT_ALLOC ||
-					 (d->events[i].kind == GP_ALLOC &&
-					  d->events[i].size == 20971520));
+	for (size_t i = 0; i < d->event_count; i++) {
+		const struct gp_event *event = &d->events[i];
+
+		ck_assert_int_eq(event->pool != 0,
+				 event->kind == GP_SEGMENT_ALLOC ||
+					 (event->kind == GP_ALLOC &&
+					  event->size == 20971520));
+	}
 	gp_trace_destroy(trace);
 }
 END_TEST
 
 START_TEST(entries_with_a_pool_keep_it)
 {
+#define IN(pool, action) ENTRY_OF(pool, action, 20971520, 20971520)
+#define WENT		 IN(0, "segment_free") ", "
 	struct gp_trace *trace = whole(SNAPSHOT(
-		POOL_AT_END,
-		ENTRY_OF(0, "segment_alloc", 20971520, 20971520) ", " ENTRY_OF(
-			0, "segment_free", 20971520,
-			20971520) ", " ENTRY_OF(7, "segment_alloc", 20971520,
-						20971520) ", " ENTRY_OF(7,
-									"alloc",
-									20971520,
-									20971520)));
+		POOL_AT_END, IN(0, "segment_alloc") ", " WENT IN(
+				     7, "segment_alloc") ", " IN(7, "alloc")));
 	const struct gp_device_trace *d = &trace->devices[0];
 
 	ck_assert_int_eq(d->events[0].kind, GP_SEGMENT_ALLOC);
@@ -480,32 +478,15 @@ START_TEST(entries_with_a_pool_keep_it)
 END_TEST
 
 /* A pool's segment goes for a request of that pool, or with its pool. */
-#define GOES_FOR(pool)                                                                                                                                                            \
-	SNAPSHOT(                                                                                                                                                                 \
-		SEGMENT_OF(pool, 62914560, 41943040,                                                                                                                              \
-			   BLOCK(62914560, 41943040, 41943040, ACTIVE)),                                                                                                          \
-		ENTRY_OF(                                                                                                                                                         \
-			7, "segment_alloc", 20971520,                                                                                                                             \
-			20971520) ", " ENTRY_OF(7, "alloc", 20971520,                                                                                                             \
-						20971520) ", " ENTRY_OF(7,                                                                                                        \
-									"free"                                                                                                    \
-									"_req"                                                                                                    \
-									"uest"                                                                                                    \
-									"ed",                                                                                                     \
-									20971520,                                                                                                 \
-									20971520) ", " ENTRY_OF(7,                                                                                \
-												"free_completed",                                                                 \
-												20971520,                                                                         \
-												20971520) ", " ENTRY_OF(7,                                                        \
-															"segment_free",                                           \
-															20971520,                                                 \
-															20971520) ", " ENTRY_OF(pool,                             \
-																		"segment_alloc",                  \
-																		62914560,                         \
-																		41943040) ", " ENTRY_OF(pool,     \
-																					"alloc",  \
-																					62914560, \
-																					41943040))
+#define OWN(action) IN(7, action) ", "
+#define GOES_FOR(pool)                                                         \
+	SNAPSHOT(SEGMENT_OF(pool, 62914560, 41943040,                          \
+			    BLOCK(62914560, 41943040, 41943040, ACTIVE)),      \
+		 OWN("segment_alloc") OWN("alloc") OWN("free_requested")       \
+			 OWN("free_completed") OWN("segment_free") ENTRY_OF(   \
+				 pool, "segment_alloc", 62914560,              \
+				 41943040) ", " ENTRY_OF(pool, "alloc",        \
+							 62914560, 41943040))
 
 START_TEST(a_pool_makes_room_for_itself_alone)
 {
