@@ -125,7 +125,8 @@ void counter_reset_accumulated(struct caching *c)
 {
 	struct gp_stats *stats = &c->stats;
 
-	for (int kind = 0; kind < 3; kind++)
+	/* Those of all memory are the sums of these. */
+	for (int kind = GP_STAT_SMALL; kind <= GP_STAT_LARGE; kind++)
 		for (int id = 0; id < GP_STAT_COUNT; id++) {
 			struct tally *t = &c->tally[kind];
 
