@@ -57,7 +57,7 @@ static bool names_agree(struct names *names, uint32_t a, uint32_t b)
 		names->forth[a] = b;
 		names->back[b] = a;
 	}
-	return names->forth[a] == b && names->back[b] == a;
+	return names->forth[a] == b;
 }
 
 static void walk_init(struct walk *walk, const struct gp_trace *trace,
