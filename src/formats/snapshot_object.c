@@ -737,7 +737,6 @@ static bool append_pair(struct gp_snapshot_objects *o,
 	    !gp_objects_number(o, items[1], &second))
 		return false;
 	list->kind = GP_OBJECT_INT;
-	list->count = 2;
 	list->first =
 		(uint32_t)gp_value_payload(gp_objects_pair(o, first, second));
 	return true;
