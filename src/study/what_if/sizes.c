@@ -56,7 +56,7 @@ static bool parse_powers(const char *text, struct classes *classes)
 	classes->kind = POWERS;
 	if (text[4] == '/') {
 		steps = strtoul(text + 5, &end, 10);
-		if (*end || end == text + 5)
+		if (*end)
 			return false;
 	} else if (text[4]) {
 		return false;
