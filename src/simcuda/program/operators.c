@@ -7,17 +7,16 @@
  */
 #include "simcuda/program/operators.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/map.h"
 #include "base/mem.h"
 #include "simcuda/kept.h"
 #include "simcuda/process.h"
 #include "simcuda/program/draws.h"
 #include "simcuda/program/evaluate.h"
 #include "simcuda/program/interpreter.h"
+#include "simcuda/program/operations.h"
 #include "simcuda/program/owners.h"
 #include "simcuda/program/philox.h"
 #include "simcuda/program/torch.h"
@@ -39,13 +38,6 @@ struct callback {
 #define SCOPE_FUNCTION 0
 #define SCOPE_BACKWARD 1
 #define THREAD_ID      "_ZN2at14RecordFunction15currentThreadIdEv"
-
-struct operation {
-	struct operator_name name;
-	struct operator_facts facts;
-	uint64_t number; /* of its name, the same in every run */
-	bool is_known;
-};
 
 struct frame {
 	const struct operation *operation; /* NULL: a range, no operator */
@@ -89,64 +81,7 @@ static _Thread_local struct {
 	unsigned begun; /* operators since */
 } presumed;
 
-static struct {
-	pthread_mutex_t lock;
-	struct gp_map by_schema; /* -> index */
-	struct operation **items;
-	size_t count, room;
-	const char *scalar; /* what is read in place of what nobody knows */
-} operations = { .lock = PTHREAD_MUTEX_INITIALIZER };
-
-/* ---- which operator ---- */
-
-static const struct operation *known(const char *schema)
-{
-	const struct operation *found = NULL;
-	uint32_t index;
-
-	pthread_mutex_lock(&operations.lock);
-	index = gp_map_get(&operations.by_schema, (uintptr_t)schema);
-	if (index != GP_MAP_NONE)
-		found = operations.items[index];
-	pthread_mutex_unlock(&operations.lock);
-	return found;
-}
-
-static uint64_t number_of(const char *name)
-{
-	uint64_t number = 0;
-
-	for (; *name; name++)
-		number = gp_hash64(number + (unsigned char)*name);
-	return number;
-}
-
-static const struct operation *operation_of(const char *schema)
-{
-	const struct operation *found = known(schema);
-	struct operation *new;
-
-	if (found)
-		return found;
-	new = gp_mem_alloc(1, sizeof(*new));
-	new->name.name = gp_mem_copy_text(tensors_name(schema),
-					  strlen(tensors_name(schema)));
-	new->name.overload = gp_mem_copy_text(tensors_overload(schema),
-					      strlen(tensors_overload(schema)));
-	new->number = number_of(new->name.name);
-	new->is_known = evaluate_describe(&new->name, &new->facts);
-	if (!new->is_known)
-		new->facts.writes_any = true;
-	pthread_mutex_lock(&operations.lock);
-	operations.items =
-		gp_mem_grow(operations.items, &operations.room,
-			    operations.count + 1, sizeof(struct operation *));
-	gp_map_put(&operations.by_schema, (uintptr_t)schema,
-		   (uint32_t)operations.count);
-	operations.items[operations.count++] = new;
-	pthread_mutex_unlock(&operations.lock);
-	return new;
-}
+static const char *scalar; /* what is read in place of what nobody knows */
 
 /* ---- what it writes ---- */
 
@@ -758,7 +693,7 @@ static bool answer(const struct frame *f, void *to, size_t size)
 /* What SIMCUDA_SCALAR says, as the type has it. */
 static void say_scalar(const struct shape *s, void *to, size_t size)
 {
-	double real = strtod(operations.scalar, NULL);
+	double real = strtod(scalar, NULL);
 	float single = (float)real;
 
 	if (s->dtype == DTYPE_DOUBLE)
@@ -827,7 +762,7 @@ static bool draws_again(const struct frame *f, bool *is_sure)
 static bool read_scalar(const struct frame *f, void *to, uint64_t from,
 			size_t size)
 {
-	if (operations.scalar) {
+	if (scalar) {
 		say_scalar(f->written, to, size);
 		return true;
 	}
@@ -869,7 +804,7 @@ static bool on_read(void *to, uint64_t from, size_t size)
 			return !asking->is_drawn && !asking->is_guess;
 		finds_any |= asking->operation->facts.finds_any;
 	}
-	if (finds_any && !operations.scalar && !draws_policy()->draws) {
+	if (finds_any && !scalar && !draws_policy()->draws) {
 		say_number(1, to, size);
 		return false;
 	}
@@ -896,7 +831,7 @@ void operators_doubt(void)
 	process_hooks.work = doubt;
 }
 
-bool operators_watch(unsigned release, const char *scalar)
+bool operators_watch(unsigned release, const char *new_scalar)
 {
 	const struct torch_layout *layout;
 	struct callback callback = { .begin = on_begin,
@@ -921,7 +856,7 @@ bool operators_watch(unsigned release, const char *scalar)
 	add(node);
 	*(void **)&thread = torch_symbol("torch_cpu", THREAD_ID);
 	owners_set_thread(thread);
-	operations.scalar = scalar;
+	scalar = new_scalar;
 	process_hooks.work = on_work;
 	process_hooks.read = on_read;
 	return true;
