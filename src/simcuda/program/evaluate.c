@@ -220,6 +220,8 @@ static void read_facts(struct operator_facts *facts, const char *bytes,
 		&facts->reads.takes_as_read,
 		&facts->gives_places,
 		&facts->is_one_number,
+		&facts->has_first_step,
+		&facts->saves_rest,
 	};
 	uint64_t set = (uint64_t)next(&w);
 
@@ -229,6 +231,8 @@ static void read_facts(struct operator_facts *facts, const char *bytes,
 	facts->reads.unread = (uint32_t)next(&w);
 	facts->reads.if_known = (uint32_t)next(&w);
 	facts->reads.partly = (uint32_t)next(&w);
+	facts->arguments = (uint32_t)next(&w);
+	facts->returns = (uint32_t)next(&w);
 }
 
 /* ---- the thread ---- */

@@ -35,9 +35,12 @@ struct operator_facts {
 		       * and some may be known */
 	bool gives_places;  /* which are none twice, whatever it reads */
 	bool is_one_number; /* its second argument, or else 0, everywhere */
-	bool scales;   /* adds to beta, the fourth argument, times the first */
-	bool is_fresh; /* its results are none of its arguments */
-	uint32_t writes; /* arguments that it writes, a bit each */
+	bool scales; /* adds to beta, the fourth argument, times the first */
+	bool has_first_step; /* in which it does not read its third argument */
+	bool saves_rest;     /* all results but the first, in their order */
+	bool is_fresh;	     /* its results are none of its arguments */
+	uint32_t writes;     /* arguments that it writes, a bit each */
+	uint32_t arguments, returns; /* how many */
 	struct operator_reads reads;
 };
 

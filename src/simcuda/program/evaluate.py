@@ -49,7 +49,9 @@ atexit.register(calls.simcuda_evaluate_stop)
     AS_READ,
     GIVES_PLACES,
     ONE_NUMBER,
-) = (1 << i for i in range(26))
+    FIRST_STEP,
+    SAVES_REST,
+) = (1 << i for i in range(28))
 # Arguments that there are bits for.
 MOST = 26
 # Whether what nobody knows is drawn: --values.
@@ -208,6 +210,17 @@ SCALING = {
 }
 # They take as long as one is large, and the other.
 PRODUCTS = {"addmm", "baddbmm", "bmm", "mm"}
+# They save all results but the first for backward, in this order.
+SAVING_REST = {
+    "_batch_norm_with_update",
+    "_native_batch_norm_legit",
+    "cudnn_batch_norm",
+    "native_batch_norm",
+    "native_group_norm",
+    "native_layer_norm",
+    "nll_loss2d_forward",
+    "nll_loss_forward",
+}
 # What C is told of operators by their names.
 CLASSES = (
     (SIZED, ASKS_SIZE),
@@ -226,6 +239,8 @@ CLASSES = (
     (SCALING, SCALES),
     (PRODUCTS, MULTIPLIES),
     (OF_INDICES, SPARSE),
+    (SAVING_REST, SAVES_REST),
+    ({"_fused_sgd_"}, FIRST_STEP),
     ({"all"}, OF_ALL),
     ({"_local_scalar_dense"}, SCALAR),
 )
@@ -437,12 +452,14 @@ def describe(name, overload):
     if len(arguments) > MOST:
         flags = (flags | WRITES_ANY) & ~COMPUTES
     return struct.pack(
-        "5q",
+        "7q",
         flags,
         bits(writes),
         bits(unread),
         bits(if_known),
         bits(partly(op, base, overload)),
+        len(arguments),
+        len(returns),
     )
 
 

@@ -503,6 +503,8 @@ static int prepare(void *unused)
 	if (!are_followed)
 		operators_doubt();
 	guesses_begin(are_followed);
+	if (are_followed)
+		run_script(gp_saving_py);
 	if (!are_followed && program.wishes.scalar)
 		run_script(gp_scalar_py);
 	run_script(gp_objects_py);

@@ -62,3 +62,32 @@ const struct operation *operation_of(const char *schema)
 	pthread_mutex_unlock(&operations.lock);
 	return new;
 }
+
+/* Called with a stack, as torch.func does, it has the stack's other values
+ * before its own. */
+static struct torch_values last(struct torch_values values, size_t count)
+{
+	if (values.count > count) {
+		values.items += values.count - count;
+		values.count = count;
+	}
+	return values;
+}
+
+struct torch_values operation_inputs(const struct operation *operation,
+				     const char *record)
+{
+	struct torch_values inputs = tensors_inputs(record);
+
+	return operation->is_known ? last(inputs, operation->facts.arguments)
+				   : inputs;
+}
+
+struct torch_values operation_outputs(const struct operation *operation,
+				      const char *record)
+{
+	struct torch_values outputs = tensors_outputs(record);
+
+	return operation->is_known ? last(outputs, operation->facts.returns)
+				   : outputs;
+}

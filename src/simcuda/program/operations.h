@@ -17,4 +17,10 @@ struct operation {
 /* By its schema, a c10::FunctionSchema, which stays where it is. */
 const struct operation *operation_of(const char *schema);
 
+/* Of a call of it, an at::RecordFunction. */
+struct torch_values operation_inputs(const struct operation *operation,
+				     const char *record);
+struct torch_values operation_outputs(const struct operation *operation,
+				      const char *record);
+
 #endif

@@ -19,6 +19,7 @@
 #include "simcuda/program/operations.h"
 #include "simcuda/program/owners.h"
 #include "simcuda/program/philox.h"
+#include "simcuda/program/scripts.h"
 #include "simcuda/program/torch.h"
 #include "simcuda/stream.h"
 
@@ -52,11 +53,13 @@ struct frame {
 	bool is_guess;	       /* its results follow from what nobody knows */
 	struct shape *written; /* arguments that it writes, or may */
 	size_t written_count, written_room;
+	size_t named_count; /* of those, the first ones: its schema names them
+			     */
 	/* What operators that it called made: its own kernels may write it. */
 	struct shape *made;
 	size_t made_count, made_room;
 	struct evaluated *results;
-	size_t result_count;
+	size_t result_count, saved_count;
 	bool is_evaluated;
 	bool has_written;
 	bool is_clear;	  /* it writes zeros */
@@ -112,6 +115,7 @@ static void find_written(struct frame *f, struct torch_values inputs)
 	for (size_t i = 0; i < inputs.count; i++)
 		if (i < MOST_ARGUMENTS && facts->writes >> i & 1)
 			add_written(f, &inputs.items[i]);
+	f->named_count = f->written_count;
 }
 
 /* Behind those that it names, so that results are not put there. */
@@ -307,6 +311,18 @@ static bool read_output(const struct frame *f, const struct torch_value *value,
 	return tensor && tensors_read(tensor, s);
 }
 
+/* Arguments that it wrote follow what it returns, of which there may be
+ * nothing: an exception has left it. */
+static void put_written(const struct frame *f)
+{
+	size_t first = f->result_count >= f->named_count
+			       ? f->result_count - f->named_count
+			       : f->result_count;
+
+	for (size_t i = 0; i < f->written_count; i++)
+		put(f, first + i, &f->written[i]);
+}
+
 static size_t put_outputs(const struct frame *f, struct torch_values values,
 			  size_t result)
 {
@@ -349,22 +365,20 @@ static bool can_put_any(const struct frame *f, const char *record)
 	for (size_t i = 0; i < f->written_count; i++)
 		if (arguments_can_write(&f->written[i]))
 			return true;
-	return can_put_outputs(tensors_outputs(record));
+	return can_put_outputs(operation_outputs(f->operation, record));
 }
 
 static void write_results(struct frame *f, const char *record)
 {
-	size_t result;
-
 	if (f->is_clear && !f->is_captured) {
 		arguments_clear(&f->written[0]);
 		return;
 	}
 	if (can_put_any(f, record))
 		evaluate_frame(f);
-	result = put_outputs(f, tensors_outputs(record), 0);
-	for (size_t i = 0; i < f->written_count; i++)
-		put(f, result + i, &f->written[i]);
+	/* Those that are results may have been given another size. */
+	put_written(f);
+	put_outputs(f, operation_outputs(f->operation, record), 0);
 }
 
 /* What nobody knows is told all the same when it is read.  Only_all: one alone
@@ -433,6 +447,16 @@ static bool scales_by_0(const struct frame *f, struct torch_values inputs)
 						    : false;
 }
 
+/* Whether it makes what it else goes on from, the third argument. */
+static bool is_first_step(const struct frame *f, struct torch_values inputs)
+{
+	enum { IS_FIRST = 9 };
+
+	return f->operation->facts.has_first_step && inputs.count > IS_FIRST &&
+	       tensors_kind(&inputs.items[IS_FIRST]) == VALUE_BOOL &&
+	       inputs.items[IS_FIRST].truth;
+}
+
 /* What nobody knows is read as something all the same, and what is read later
  * goes with it. */
 static void guess_arguments(struct frame *f, struct torch_values inputs,
@@ -460,6 +484,7 @@ static void read_arguments(struct frame *f, struct torch_values inputs)
 	};
 
 	wish.of.unread |= scales_by_0(f, inputs);
+	wish.of.unread |= (uint32_t)is_first_step(f, inputs) << 2;
 	wish.of.is_decisive |= writes_integers(f);
 	f->argument_count = inputs.count;
 	f->arguments = arguments_read(inputs, &wish, &f->is_drawn);
@@ -527,7 +552,7 @@ static void *on_begin(void **context, const char *record)
 		return context;
 	f->operation = operation_of(schema);
 	draws_begin(f->operation->number);
-	inputs = tensors_inputs(record);
+	inputs = operation_inputs(f->operation, record);
 	presumed.begun++;
 	f->is_presumed = asks_for_presumed(f, inputs);
 	f->is_order = compares_reals(f, inputs);
@@ -582,12 +607,13 @@ static void on_end(const char *record, void *context)
 		write_results(&f, record);
 	if (f.operation &&
 	    (f.operation->facts.asserts || f.is_presumed || f.is_order))
-		presume_outputs(tensors_outputs(record), f.is_order);
+		presume_outputs(operation_outputs(f.operation, record),
+				f.is_order);
 	frames.count--;
 	draws_end(f.drawn_before);
 	if (frames.count && f.operation && f.operation->facts.is_fresh)
 		add_made(&frames.items[frames.count - 1],
-			 tensors_outputs(record));
+			 operation_outputs(f.operation, record));
 	arena_release(&f.arena);
 	free(f.written);
 	free(f.made);
@@ -608,6 +634,62 @@ static void on_node_end(const char *record, void *context)
 	(void)context;
 	if (!evaluate_is_here())
 		owners_leave_node();
+}
+
+/* ---- what is saved for backward while it runs ---- */
+
+static bool is_among(const struct argument *arguments, size_t count,
+		     uint64_t addr)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct argument *a = &arguments[i];
+
+		if (a->kind == ARGUMENT_LIST
+			    ? is_among(a->items, a->count, addr)
+			    : a->kind == ARGUMENT_TENSOR &&
+				      a->shape.addr == addr)
+			return true;
+	}
+	return false;
+}
+
+/* Which one is like this: the only one, or the first that is not saved yet; the
+ * count of results: nobody knows. */
+static size_t result_like(struct frame *f, const struct shape *s)
+{
+	bool in_order = f->operation->facts.saves_rest;
+	size_t found = f->result_count;
+
+	for (size_t i = in_order ? 1 + f->saved_count : 0;
+	     i + f->named_count < f->result_count; i++) {
+		if (!is_like(&f->results[i], s))
+			continue;
+		if (found < f->result_count)
+			return f->result_count;
+		found = i;
+		if (in_order)
+			break;
+	}
+	if (in_order)
+		f->saved_count = found;
+	return found;
+}
+
+/* A hook reads what is saved before the operator ends, and may end it by an
+ * exception: what it wrote is put in place before. */
+void simcuda_before_saving(const void *tensor)
+{
+	struct frame *f = frames.count ? &frames.items[frames.count - 1] : NULL;
+	struct shape s;
+
+	if (evaluate_is_here() || !f || !f->operation || !f->has_written ||
+	    !tensors_read(tensor, &s))
+		return;
+	evaluate_frame(f);
+	put_written(f);
+	if (f->arguments && !f->is_guess &&
+	    !is_among(f->arguments, f->argument_count, s.addr))
+		put(f, result_like(f, &s), &s);
 }
 
 /* ---- what happens while it runs ---- */

@@ -18,6 +18,7 @@ extern const char gp_marks_py[];
 extern const char gp_objects_py[];
 extern const char gp_owners_py[];
 extern const char gp_random_numbers_py[];
+extern const char gp_saving_py[];
 extern const char gp_scalar_py[];
 
 /* ---- marks.py: stage 0 a point, 1 a start, 2 an end ---- */
@@ -38,6 +39,10 @@ void simcuda_settle(void);
 void simcuda_load_begin(void);
 void simcuda_load_end(void);
 void simcuda_notify_guess(void);
+
+/* ---- saving.py: before a hook is given what is saved for backward ---- */
+
+void simcuda_before_saving(const void *tensor);
 
 /* ---- owners.py ---- */
 

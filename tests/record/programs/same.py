@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MIT
+"""What is known is what the processor gives: of operators that end otherwise
+than most, are called otherwise, or that a processor has otherwise."""
+
+import torch
+from torch import nn
+from torch.autograd import graph
+from torch.utils.checkpoint import checkpoint
+
+numbers = torch.linspace(-2, 2, 16).reshape(4, 4)
+order = torch.tensor([3, 1, 2, 0])
+
+
+def gradient(function, x, hooks=None):
+    x = x.clone().requires_grad_()
+    with hooks or graph.saved_tensors_hooks(lambda t: t, lambda t: t):
+        y = function(x)
+    (y * y).sum().backward()
+    return x.grad
+
+
+def on_host(function):
+    return lambda x: gradient(function, x, graph.save_on_cpu())
+
+
+def again(function):
+    return lambda x: gradient(
+        lambda t: checkpoint(function, t, use_reentrant=False), x
+    )
+
+
+def seen(x):
+    found = []
+
+    def pack(saved):
+        found.append((saved > 0.5).sum())
+        return saved
+
+    gradient(torch.sigmoid, x, graph.saved_tensors_hooks(pack, lambda t: t))
+    return torch.stack(found)
+
+
+def norm(x):
+    return nn.functional.layer_norm(x, (4,))
+
+
+def statistics(x):
+    batch_norm = nn.BatchNorm1d(4).to(x.device)
+    again(batch_norm)(x)
+    return torch.cat([batch_norm.running_mean, batch_norm.running_var])
+
+
+def loss(x):
+    return nn.functional.cross_entropy(x, order.to(x.device)).view(1)
+
+
+def in_place(x):
+    return (x * 1).sigmoid_().mul(2).relu_()
+
+
+def step(x):
+    weight = x.clone().requires_grad_()
+    how = torch.optim.SGD([weight], 0.1, 0.9, fused=True)
+    for _ in range(2):
+        (weight * weight).sum().backward()
+        how.step()
+    return weight.detach()
+
+
+def places(x):
+    found = torch.empty(16, device=x.device)
+    where = torch.empty(16, dtype=torch.long, device=x.device)
+    torch.topk(x.flatten(), 2, out=(found, where))
+    return where
+
+
+CASES = {
+    "sigmoid to the host": on_host(torch.sigmoid),
+    "in place to the host": on_host(in_place),
+    "norm to the host": on_host(norm),
+    "loss to the host": on_host(loss),
+    "counted by a hook": seen,
+    "sigmoid again": again(torch.sigmoid),
+    "norm again": again(norm),
+    "statistics of a norm again": statistics,
+    "func.grad": torch.func.grad(lambda t: (t**3).sum()),
+    "func.grad in place": torch.func.grad(
+        lambda t: t.clone().mul_(2).add_(t).square().sum()
+    ),
+    "func.jvp": lambda x: torch.func.jvp(torch.sin, (x,), (x,))[1],
+    "fused SGD": step,
+    "topk into others": places,
+}
+for name, case in CASES.items():
+    given, right = case(numbers.cuda()).cpu(), case(numbers)
+    print(name, torch.allclose(given, right))
