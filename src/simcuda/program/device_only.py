@@ -432,6 +432,23 @@ def gru_cell_backward(grad_hy, workspace, has_bias):
     return by_input, by_hidden, grad_hy * i, *by_bias
 
 
+# ---- how many there are of each ----
+
+
+def histc(self, bins=100, min=0, max=0, out=None):
+    """A processor has it of floating-point numbers alone."""
+    if self.is_floating_point():
+        return (torch.histc(self, bins, min, max),)
+    values, least, most = self.reshape(-1).long(), int(min), int(max)
+    if least == most and values.numel():
+        least, most = int(values.min()), int(values.max())
+    if least == most:
+        least, most = least - 1, most + 1
+    values = values[(values >= least) & (values <= most)] - least
+    places = (values * bins // (most - least)).clamp(max=bins - 1)
+    return (torch.bincount(places, minlength=bins).to(self.dtype),)
+
+
 # ---- all of them ----
 
 INSTEAD = {
@@ -465,6 +482,7 @@ INSTEAD = {
     "cudnn_convolution_transpose": convolution,
     "cudnn_grid_sampler": grid_sampler,
     "cudnn_grid_sampler_backward": grid_sampler_backward,
+    "histc": histc,
 }
 # What is dropped hangs on it.
 STATE = {"philox_offset", "philox_seed", "rng_state"}

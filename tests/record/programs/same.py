@@ -74,6 +74,14 @@ def places(x):
     return where
 
 
+def counts(x):
+    whole = order.to(x.device)
+    if not x.is_cuda:
+        whole = whole.float()
+    found = [torch.histc(whole, 3, 1, 2), torch.histc(whole, 2)]
+    return torch.cat(found).int()
+
+
 CASES = {
     "sigmoid to the host": on_host(torch.sigmoid),
     "in place to the host": on_host(in_place),
@@ -90,6 +98,7 @@ CASES = {
     "func.jvp": lambda x: torch.func.jvp(torch.sin, (x,), (x,))[1],
     "fused SGD": step,
     "topk into others": places,
+    "histc of integers": counts,
 }
 for name, case in CASES.items():
     given, right = case(numbers.cuda()).cpu(), case(numbers)
