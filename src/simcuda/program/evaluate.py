@@ -63,10 +63,11 @@ SILENT_SPACES = (
     "_c10d_functional_autograd",
     "symm_mem",
 )
-# What they write besides is not in their schema: nobody knows what, or these.
+# Operators that write more than their schema says, by a part of their names;
+# and arguments that are written without the schema saying so.
 HIDDEN = "instance_norm", "init_dropout"
 RUNNING = "running_mean", "running_var"
-# They read nothing of what they write.
+# Operators that write an argument without reading it.
 FILLS = {
     "_cummax_helper",
     "_cummin_helper",
@@ -83,13 +84,13 @@ UNIQUE = {
     "unique_dim",
     "unique_dim_consecutive",
 }
-# Of those, what writes one number everywhere, which is often 0.
+# Of these, those that write one number everywhere, which is often 0.
 ONE_NUMBERS = {"fill_", "zero_"}
-# They read on the device how many there are, and then make room for them.
+# Operators that count on the device, read the count, and then allocate.
 SIZED = UNIQUE | {"nonzero", "masked_select", "equal", "nms", "_coalesce"}
-# Each bit that they take makes a bit of a result 1, or makes it 0, whatever the
-# others are: a result that is the same with all unknown bits 0 and with all of
-# them 1 is known.  Not so with xor.
+# Operators whose result only grows, or only shrinks, with each bit that becomes
+# 1: a result that is the same with all unknown bits 0 and with all of them 1 is
+# known.  Xor is not among them.
 LOGICAL = {
     "__and__",
     "__or__",
@@ -108,8 +109,8 @@ LOGICAL = {
     "logical_or",
     "logical_or_",
 }
-# They put elements of these arguments where others say, and change none: what
-# is known of them is known of the result.
+# Operators that move elements of these arguments, by their numbers, and change
+# none: an element that is known there is known in the result.
 MOVES = {
     "_index_put_impl_": (0, 2),
     "cat": (0,),
@@ -135,8 +136,9 @@ MOVES = {
     "triu": (0,),
     "where": (1, 2),
 }
-# Of floating-point numbers they make the integers and truths that programs go
-# by: with values drawn they are computed of more bytes than others.
+# Operators that make integers and truths, which programs go by, of
+# floating-point numbers: with drawn values they are computed for larger
+# arguments than others.
 DECISIVE_ONES = {
     "argmax",
     "argmin",
@@ -160,11 +162,11 @@ DECISIVE_ONES = {
     "sort",
     "topk",
 }
-# They write what a program skips a step by, and seldom does.
+# Operators that write whether a step is to be skipped, which is seldom true.
 CHECKS = {"_amp_foreach_non_finite_check_and_unscale_"}
-# What they give, or read while they run, is true in a correct program, which
-# ends where it is not: distributions check by it what they are given, and
-# training loops their losses.
+# Operators whose truths, given or read while they run, are true in a correct
+# program: distributions check their parameters with them, and training loops
+# their losses.
 ASSERTIONS = {
     "_is_all_true",
     "isfinite",
@@ -175,27 +177,27 @@ ASSERTIONS = {
 # Whether all of what they give is true is asked of what a program checks, as
 # that boxes end behind where they begin.
 COMPARISONS = {"ge", "gt", "le", "lt"}
-# What they read while they run is false there: whether a library found errors.
+# Operators that read whether a library found errors, which is false there.
 DENIALS = {"_linalg_check_errors"}
 # What they read while they run is what a library says of errors, and is 0 where
 # the processor's finds none.
 SUCCESSES = {"_linalg_eigh", "_linalg_svd"}
-# The first that old releases' read there is true, and the others are false:
-# whether probabilities are valid, and whether all are 0.
+# Operators of old releases that first read whether probabilities are valid,
+# which is true, and then whether all are 0, which is false.
 SAMPLERS = {"multinomial"}
-# Of one integer that nobody knows, and reads as 0, they make one that reads as
-# what follows from 0: a loop that goes on by n + 1 does not stand still.
+# Operators on an unknown integer, which reads as 0: their result reads as what
+# follows from 0, so that a loop that goes on by n + 1 does not stand still.
 COUNTING = {"add", "add_", "mul", "mul_", "neg", "rsub", "sub", "sub_"}
-# What they make of what nobody knows goes with what is read of that: a mask and
+# Operators whose result fits what is read of an unknown argument: a mask and
 # its opposite do not both select nothing.
 CONSISTENT = {"bitwise_not", "logical_not", "nonzero"}
-# Places that they give are none twice: of what nobody knows, the first ones.
+# Operators that give places, none of them twice: of unknown values the first.
 PLACES = {"sort", "topk"}
 MOST_PLACES = 1 << 17
 # Of a sparse tensor they come and go as its indices, of which these are made.
 OF_INDICES = {"_coalesce": lambda indices: torch.unique(indices, dim=1)}
-# They add to beta times their first argument, and where that is 0 do not read
-# it, which may be memory that nobody has written: so a matrix times a vector.
+# Operators that add to beta times their first argument.  If beta is 0 they do
+# not read it, and it may be memory that was never written.
 SCALING = {
     "addbmm",
     "addbmm_",
@@ -208,9 +210,9 @@ SCALING = {
     "baddbmm",
     "baddbmm_",
 }
-# They take as long as one is large, and the other.
+# Operators whose time is the product of their arguments' sizes.
 PRODUCTS = {"addmm", "baddbmm", "bmm", "mm"}
-# They save all results but the first for backward, in this order.
+# Operators that save all results but the first for backward, in this order.
 SAVING_REST = {
     "_batch_norm_with_update",
     "_native_batch_norm_legit",
@@ -244,7 +246,7 @@ CLASSES = (
     ({"all"}, OF_ALL),
     ({"_local_scalar_dense"}, SCALAR),
 )
-# Parts of names: they take longer than their elements are many.
+# Parts of the names of operators that take longer than reading their arguments.
 COSTS = (
     "attention",
     "cdist",
@@ -258,7 +260,7 @@ COSTS = (
 )
 # Spaces whose kernels for the processor compute what those for CUDA do.
 COMPUTED_SPACES = "aten", "prims", "torchvision"
-# Nothing is computed.
+# Operators that compute nothing.
 NOTHING = {
     "empty",
     "empty_strided",

@@ -76,8 +76,8 @@ static _Thread_local struct {
 	size_t count, room;
 } frames;
 
-/* Truths that were presumed last, or are if somebody asks for all of them: that
- * is asked at once, or of others. */
+/* The truths that were presumed to be true last, or are if the program asks for
+ * all() of them.  It does so within a few operators, or means others. */
 #define SOON 4
 static _Thread_local struct {
 	uint64_t addr, numel;
@@ -150,9 +150,9 @@ static bool are_alike(const struct evaluated *a, const struct evaluated *b)
 	       !tensors_is_real(a->shape.dtype);
 }
 
-/* What is known of a result that is one thing if all bits that are not known
- * are 0, and another if they are 1: a 1 for each byte of an element that is the
- * same; NULL: it has other elements. */
+/* A result was computed twice: with all unknown bits 0, and with all of them 1.
+ * Elements that are equal in both are known: gives a 1 for each of their bytes.
+ * NULL: the two differ in type or number of elements. */
 static const unsigned char *meet(struct frame *f, const struct evaluated *one,
 				 const struct evaluated *other)
 {
@@ -186,9 +186,9 @@ static struct evaluated *run(struct frame *f, const struct argument *arguments,
 	return e.results;
 }
 
-/* Of one argument, with the bits that are not known 0 and with them 1: those
- * elements of a result of such a size that hang on others than known ones are
- * not known.  False: nobody knows which. */
+/* An argument with its unknown bits 0, and with them 1.  Marks each element of
+ * the result as not known whose own element of the argument is not; false:
+ * which ones these are cannot be told. */
 static bool doubt_each(const struct argument *zeros,
 		       const struct argument *ones, const struct evaluated *e,
 		       unsigned char *known)
@@ -238,7 +238,7 @@ static void evaluate_each(struct frame *f)
 	}
 }
 
-/* Where nothing is drawn, results are those with the bits 0. */
+/* Without drawn arguments the results are those with unknown bits 0. */
 static void evaluate_supposed(struct frame *f)
 {
 	size_t counts[2];
@@ -381,8 +381,8 @@ static void write_results(struct frame *f, const char *record)
 	put_outputs(f, operation_outputs(f->operation, record), 0);
 }
 
-/* What nobody knows is told all the same when it is read.  Only_all: one alone
- * is not presumed to be true. */
+/* A presumed value still counts as unknown when it is read.  Only_all: presumed
+ * to be true only if the program asks for all() of the elements. */
 static void presume_outputs(struct torch_values values, bool only_all)
 {
 	struct shape s;
@@ -500,7 +500,7 @@ static void read_arguments(struct frame *f, struct torch_values inputs)
 		f->supposed[0] = NULL;
 }
 
-/* What gradients and a device's cache are cleared by. */
+/* zero_() and fill_(0), which clear gradients and the device's cache. */
 static bool is_zero(const struct frame *f, struct torch_values inputs)
 {
 	const struct torch_value *number = &inputs.items[1];
@@ -511,8 +511,9 @@ static bool is_zero(const struct frame *f, struct torch_values inputs)
 	       (tensors_kind(number) == VALUE_INT && !number->number);
 }
 
-/* Of a generator that is not told it takes that of the tensors' device; where
- * none is a device's, it may be a generator of the processor's. */
+/* Without an explicit generator the operator takes that of its tensors' device.
+ * If no tensor is on a device, it may take the processor's, which is not read.
+ */
 static void read_generator(struct frame *f, struct torch_values inputs)
 {
 	const void *impl = NULL;
@@ -730,7 +731,8 @@ static void say_number(int64_t number, void *to, size_t size)
 	memcpy(to, &number, size < sizeof(number) ? size : sizeof(number));
 }
 
-/* Of the first dimension, but of indices, and where an argument names one. */
+/* The size that the operator reads: of the first dimension, of the second for a
+ * sparse tensor's indices, or of the dimension that an argument names. */
 static int64_t asked_size(const struct frame *f, const struct shape *s)
 {
 	int64_t dim = f->operation->facts.reads.is_sparse;
@@ -875,7 +877,7 @@ static bool on_read(void *to, uint64_t from, size_t size)
 	struct frame *f = frames.count ? &frames.items[frames.count - 1] : NULL;
 	bool finds_any = false, is_alone, is_sure, truth;
 
-	/* One that is called by another asks for the same. */
+	/* An operator that another calls reads for both of them. */
 	for (size_t i = 0; i < frames.count; i++) {
 		struct frame *asking = &frames.items[i];
 

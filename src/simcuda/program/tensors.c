@@ -150,7 +150,7 @@ static void read_sizes(const char *at, struct shape *s)
 	memcpy(s->strides, strides, (size_t)s->dims * 8);
 }
 
-/* All of its storage, as bytes. */
+/* Stands for all of its storage, as bytes. */
 static void make_opaque(const char *storage, struct shape *s)
 {
 	s->is_opaque = true;
@@ -318,7 +318,8 @@ const char *tensors_overload(const char *schema)
 
 /* ---- arguments: copies, as far as they are known ---- */
 
-/* More than these are forgotten together with what lies between them. */
+/* A tensor of more runs than this is forgotten at once, with what lies between
+ * its runs. */
 #define MOST_SINGLE_RUNS 65536
 
 /* ---- memory ---- */
@@ -453,7 +454,7 @@ static bool put(struct run *run, uint64_t addr, size_t size)
 	return true;
 }
 
-/* A number that is none, as 0 / 0, is not what a program would have. */
+/* Guesses are not NaN, as 0 / 0 is: no program that works has such values. */
 static bool is_none(int dtype, const unsigned char *at)
 {
 	double wide;
@@ -480,7 +481,8 @@ static void clear_none(const struct run *run, size_t size)
 			memset(run->bytes + at, 0, element);
 }
 
-/* Most programs never need one, and lose no time by what follows from them. */
+/* Most programs never need a guess: these do not look for what follows from
+ * one. */
 static atomic_bool has_guessed;
 
 static bool guess(struct run *run, uint64_t addr, size_t size)
