@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "gpupool/allocator.h"
-#include "study/floor/orders.h"
 #include "study/floor/place.h"
 #include "study/floor/spans.h"
 #include "suite.h"
@@ -202,27 +201,6 @@ START_TEST(nothing_needs_nothing)
 	ck_assert_uint_eq(floor.height, 0);
 	ck_assert(floor.is_least);
 	gp_floor_release(&floor);
-}
-END_TEST
-
-/* Of five spans of one byte at 0 to 40, those above 15 move to half their
- * position, behind who is there. */
-START_TEST(what_ends_too_high_is_pushed_forward)
-{
-	static const uint64_t offsets[] = { 0, 10, 20, 30, 40 };
-	static const uint32_t order[] = { 3, 1, 0, 2, 4 };
-	static const uint32_t pushed[] = { 3, 1, 2, 0, 4 };
-	struct gp_span items[5];
-	struct gp_spans spans = { .items = items, .count = 5 };
-	struct orders_push *push;
-
-	for (size_t i = 0; i < 5; i++)
-		items[i] = (struct gp_span){ 0, .upper = 1, .size = 1 };
-	push = orders_push_create(&spans, order);
-	orders_push_earlier(push, offsets, 15);
-	for (size_t i = 0; i < 5; i++)
-		ck_assert_uint_eq(orders_push_order(push)[i], pushed[i]);
-	orders_push_destroy(push);
 }
 END_TEST
 
@@ -498,7 +476,6 @@ int main(void)
 		{ many_spans_are_packed_within_any_number_of_steps, 0 },
 		{ the_same_spans_give_the_same_offsets, 0 },
 		{ nothing_needs_nothing, 0 },
-		{ what_ends_too_high_is_pushed_forward, 0 },
 		{ what_overlaps_is_not_valid, 0 },
 		{ what_lies_in_a_gap_takes_no_room_of_its_own, 0 },
 		{ spans_meet_where_both_are_in_use, 0 },
