@@ -353,8 +353,8 @@ enum gp_status gp_replay_decides(const struct gp_trace *trace,
 				   "give a larger capacity");
 		return gp_diag_set(
 			diag, GP_INPUT,
-			"undecided: the trace begins with %s reserved, and "
-			"does not tell what would have come of it in %s",
+			"undecided: the trace begins with %s reserved, so it "
+			"does not show how the program would run in %s",
 			gp_bytes_text(reserved, begins),
 			gp_bytes_text(capacity, asked));
 	}

@@ -9,11 +9,11 @@
 #define EXPANDABLE                                                             \
 	"segments grow in place; not with CUDA IPC, RDMA and some MemPools"
 #define SPLIT                                                                  \
-	"blocks of this size and more stay whole: large ones are given back, " \
-	"and asked for again"
+	"blocks of at least this size are not split; large ones are "          \
+	"released, and allocated again"
 #define COLLECT                                                                \
-	"old free segments are given back before memory runs out, at the "     \
-	"price of more calls; needs a memory fraction"
+	"old free segments are released before memory runs out, which costs "  \
+	"more calls; needs a memory fraction"
 #define ROUND "requests are rounded up, so that more of them can share a block"
 #define LARGE "requests of 1 to 10 MiB share segments of this size"
 #define BOTH(first)                                                            \
@@ -52,7 +52,7 @@ static const struct gp_candidate_conf table[] = {
 	{ "max_split_size_mb:128,garbage_collection_threshold:0.8",
 	  SPLIT "; " COLLECT, NULL },
 	{ "max_split_size_mb:128,max_non_split_rounding_mb:64",
-	  SPLIT ", or serve what is nearly as large", NULL },
+	  SPLIT ", but for requests nearly as large", NULL },
 	{ "expandable_segments:True,max_split_size_mb:128",
 	  EXPANDABLE "; " SPLIT, WITHOUT_BOUND },
 };
@@ -67,15 +67,15 @@ const struct gp_candidate_conf *gp_candidate_table(size_t *count)
 
 /* Limits that can be lifted if nothing else serves a trace; they were set for a
  * reason. A row applies if all of its settings are set. */
-#define OTHERS "others that share the device have less of it"
+#define OTHERS "others that share the device have less memory"
 static const struct gp_candidate_conf lifted[] = {
 	{ "throw_on_cudamalloc_oom:False",
-	  "what is cached is given back before a request is refused", NULL },
+	  "the cache is released before a request fails", NULL },
 	{ "per_process_memory_fraction:1", "all of the device may be used",
 	  OTHERS },
 	{ "per_process_memory_fraction:1,throw_on_cudamalloc_oom:False",
-	  "all of the device may be used, and what is cached is given back "
-	  "before a request is refused",
+	  "all of the device may be used, and the cache is released before a "
+	  "request fails",
 	  OTHERS },
 };
 

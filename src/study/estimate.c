@@ -229,15 +229,15 @@ enum kind {
 
 static const struct rule rules[KINDS] = {
 	[EXPANDABLE_ALIKE] = {
-		.how = "the window replayed from nothing, times what that "
-		       "misses of the recording",
+		.how = "the window replayed from an empty cache, times what "
+		       "that misses of the recording",
 		.powers = { [RECORDED_TOTAL] = 1 },
 		.below = { 0.03, 0.05, 0 },
 		.above = { 0.04, 0, 0.04 },
 	},
 	[EXPANDABLE_TO_SEGMENTS] = {
-		.how = "the window replayed from nothing, and behind a past as "
-		       "large as the recording's",
+		.how = "the window replayed from an empty cache, and after a "
+		       "past as large as the recording's",
 		.powers = { [SEGMENTS] = 0.12,
 			    [PAST] = 0.58,
 			    [RECORDED_MISSES] = 0.75 },
@@ -245,22 +245,22 @@ static const struct rule rules[KINDS] = {
 		.above = { 0.03, 0.5, 0.23 },
 	},
 	[TO_EXPANDABLE] = {
-		.how = "the window replayed from nothing, or more where more "
-		       "was reserved before it",
+		.how = "the window replayed from an empty cache, or more "
+		       "where more was reserved before it",
 		.powers = { [RECORDED_MISSES] = 0.9 },
 		.below = { 0.015, 1, 0 },
 		.above = { 0.005, 1, 0 },
 	},
 	[SEGMENTS_ALIKE] = {
-		.how = "the window replayed behind requests for all segments "
+		.how = "the window replayed after requests for all segments "
 		       "that it begins with",
 		.powers = { [SEGMENTS] = 1 },
 		.below = { 0.065, 0.55, 0 },
 		.above = { 0.06, 0, 0.33 },
 	},
 	[SPLIT_TO_SEGMENTS] = {
-		.how = "between the window replayed from nothing and behind "
-		       "requests for all segments that it begins with",
+		.how = "between the window replayed from an empty cache and "
+		       "after requests for all segments that it begins with",
 		.powers = { [SEGMENTS] = 0.51, [RECORDED_MISSES] = 0.23 },
 		.below = { 0.28, 0.11, 0 },
 		.above = { 0.04, 0.85, 0.11 },

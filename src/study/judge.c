@@ -472,7 +472,7 @@ static void search_nearest(struct session *s, struct search *search)
 		if (need == GP_UNLIMITED || need <= GP_DEVICE_GRAIN)
 			break;
 		before = v->trial;
-		notify(s, "searching for what is nearest");
+		notify(s, "searching for the setting that needs least");
 		search_serving(s, need - GP_DEVICE_GRAIN, search);
 		v->trial = choose_nearest(s);
 	} while (v->trial != before && s->status == GP_OK);
