@@ -266,8 +266,9 @@ static void say_end(struct gp_words *words, const struct gp_verdict *v)
 			      "failed; what came next is not in the trace. ");
 	if (v->kind == GP_VERDICT_TOO_SMALL || v->kind == GP_VERDICT_NO_SETTING)
 		gp_say(words,
-		       "What came after the request that failed is not in "
-		       "the trace, and may need more. ");
+		       "The trace ends at a request that failed: what the "
+		       "program does when that is served is not in it, and "
+		       "may need more. ");
 }
 
 /* What is known only of a part of the program. */
