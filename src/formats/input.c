@@ -203,7 +203,8 @@ static enum gp_status fail_unknown(const unsigned char *at, size_t n,
 	}
 	if (n && memmem(at, n, OOM_MARK, strlen(OOM_MARK))) {
 		gp_diag_hint(diag, "gpupool FILE says what the message of "
-				   "PyTorch's error tells; more is in a trace");
+				   "PyTorch's error tells, if it is whole; "
+				   "more is in a trace");
 		return gp_diag_foreign(diag, "it is the log of a program that "
 					     "ran out of memory, and no trace");
 	}

@@ -74,8 +74,8 @@ static struct gp_words sentence_of(const struct oom_message *m,
 	case OOM_BY_FULLNESS:
 		gp_say(&words,
 		       "Out of memory; the device is full: with the %s asked "
-		       "for, tensors hold all but %s of what PyTorch could "
-		       "have. A setting gains that much at most.",
+		       "for, tensors would hold all but %s of what PyTorch "
+		       "could have. A setting gains that much at most.",
 		       gp_bytes_text(m->asked.bytes, a),
 		       gp_bytes_text(c->left, b));
 		break;
@@ -161,16 +161,17 @@ static void print_numbers(const struct gp_page *page,
 		      gp_bytes_text(m->reserved.bytes, b),
 		      gp_bytes_text(m->free.bytes, d),
 		      m->limit.is_there ? ", within its limit" : "");
-	gp_page_field(
-		page, "Device", "%s, of which %s are not this PyTorch's%s",
-		gp_bytes_text(m->total.bytes, a), gp_bytes_text(c->unseen, b),
-		m->others.is_there ? ":" : "");
-	if (m->others.is_there)
+	gp_page_field(page, "Device",
+		      "%s, of which %s are not this PyTorch's%s",
+		      gp_bytes_text(m->total.bytes, a),
+		      gp_bytes_text(c->unseen, b), c->own ? ":" : "");
+	if (c->own)
 		gp_page_field(
-			page, "", "%s of other processes, %s of this one",
-			gp_bytes_text(m->others.bytes, a),
-			gp_bytes_text(c->unseen - gp_smaller(c->unseen,
-							     m->others.bytes),
+			page, "",
+			"%s of this process (CUDA context, libraries), %s of "
+			"others",
+			gp_bytes_text(c->own, a),
+			gp_bytes_text(c->unseen - gp_smaller(c->unseen, c->own),
 				      b));
 }
 

@@ -137,7 +137,7 @@ static bool parse_sentences(const char *text, struct oom_message *m)
 	return m->total.is_there && m->free.is_there && m->reserved.is_there;
 }
 
-/* Up to PyTorch 2.0: in parentheses, behind semicolons. */
+/* PyTorch 2.0 and earlier: in parentheses, separated by semicolons. */
 static bool parse_list(const char *text, struct oom_message *m)
 {
 	struct printed_bytes allocated =
@@ -147,6 +147,8 @@ static bool parse_list(const char *text, struct oom_message *m)
 	m->free = bytes_before(text, " free; ");
 	m->limit = bytes_before(text, " allowed; ");
 	m->reserved = bytes_before(text, " reserved in total");
+	if (!m->reserved.is_there) /* PyTorch 1.0 to 1.3 */
+		m->reserved = sum_of(allocated, bytes_before(text, " cached)"));
 	m->is_old = true;
 	m->unallocated = (struct printed_bytes){
 		.bytes = m->reserved.bytes -
@@ -341,9 +343,11 @@ struct oom_conclusion oom_log_conclude(const struct oom_message *m)
 	c.left = c.available - gp_smaller(c.available, c.needed);
 	c.unseen = m->total.bytes - gp_smaller(m->total.bytes, held);
 	c.was_free = !m->limit.is_there && least(m->free) >= most(m->asked);
+	c.own = m->process.bytes -
+		gp_smaller(m->process.bytes, m->reserved.bytes);
 	if (least_needed(m) > most_room(m))
 		c.missing = c.needed - gp_smaller(c.needed, c.available);
-	if (c.missing || (c.left < least_gain(&c) && !c.was_free))
+	if (c.missing || c.left < least_gain(&c))
 		c.cause = cause_of_lack(m, &c);
 	else if (m->in_pools.is_there &&
 		 least_request(m->asked) > most(m->unallocated) + most(m->free))

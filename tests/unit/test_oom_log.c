@@ -54,6 +54,11 @@ START_TEST(reads_the_sentence_of_2_0)
 		       "total by PyTorch)");
 	check_bytes(m.limit, 4 * GIB);
 	check_bytes(m.reserved, 3.5 * GIB);
+	m = message_of("CUDA out of memory. Tried to allocate 1024.00 KiB "
+		       "(GPU 0; 11.00 GiB total capacity; 10.00 GiB already "
+		       "allocated; 576.00 KiB free; 32.00 MiB cached)");
+	check_bytes(m.reserved, 10 * GIB + 32 * MIB);
+	ck_assert_uint_eq(m.unallocated.bytes, 32 * MIB);
 }
 END_TEST
 
@@ -207,6 +212,7 @@ START_TEST(knows_that_the_device_had_room)
 {
 	struct oom_message m = made(1, 2, "", 5, 0.5);
 
+	ck_assert_int_eq(oom_log_conclude(&m).cause, OOM_BY_PLACEMENT);
 	ck_assert(oom_log_conclude(&m).was_free);
 	m = made(1, 2, "6.00 GiB allowed; ", 5, 0.5);
 	ck_assert(!oom_log_conclude(&m).was_free);
