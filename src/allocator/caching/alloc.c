@@ -515,9 +515,9 @@ static inline bool should_split(struct caching *c, const struct block *b,
 	    c->pools.no_split[pool_index(b->list->pool)])
 		return false;
 	cuts_all = request->pool->is_small | request->is_expandable;
-	if (c->alike && !cuts_all && rest > SMALL_SIZE)
+	if (c->alike && !cuts_all && rest > GP_SMALL_SIZE)
 		alike_split(c, request->rounded);
-	least = gp_pick(cuts_all, GP_MIN_BLOCK_SIZE, SMALL_SIZE + 1);
+	least = gp_pick(cuts_all, GP_MIN_BLOCK_SIZE, GP_SMALL_SIZE + 1);
 	return (rest >= least) &
 	       (cuts_all | (request->rounded < c->settings.max_split_size));
 }
@@ -630,8 +630,9 @@ static inline enum gp_answer resolve_request(struct caching *c,
 	if (!pool && !c->pools.route_count) {
 		struct pool_pair *pair = c->pools.pairs[0];
 
-		request->pool = request->rounded <= SMALL_SIZE ? &pair->small
-							       : &pair->large;
+		request->pool = request->rounded <= GP_SMALL_SIZE
+					? &pair->small
+					: &pair->large;
 		return GP_SERVED;
 	}
 	return pool_of_request(c, request, pool);
@@ -667,7 +668,7 @@ enum gp_answer alloc_serve(struct gp_allocator *allocator, uint32_t id,
 		is_in_free_list = false;
 		request.segment_size =
 			gp_settings_segment(&c->settings, request.rounded);
-		if (request.rounded > SMALL_SIZE &&
+		if (request.rounded > GP_SMALL_SIZE &&
 		    request.rounded < GP_MIN_LARGE_ALLOC)
 			alike_large(c);
 		answer = segment_obtain(c, &request, &b);

@@ -103,7 +103,6 @@ static inline struct caching *caching_of(struct gp_allocator *allocator)
 /* ---- sizes: these constants are the same in all releases ---- */
 
 #define MIB		(UINT64_C(1) << 20)
-#define SMALL_SIZE	MIB	   /* kSmallSize: largest of the small pool */
 #define SMALL_BUFFER	(2 * MIB)  /* kSmallBuffer */
 #define LARGE_BUFFER	(20 * MIB) /* kLargeBuffer */
 /* Larger requests are clamped to this, so that sums of sizes cannot overflow;
@@ -390,7 +389,7 @@ static inline void alike_fit(struct caching *c, uint64_t block,
 		alike_narrow_fit(c, block, rounded);
 }
 
-/* A block with more than SMALL_SIZE bytes to spare was split, or was not. */
+/* A block with more than GP_SMALL_SIZE bytes to spare was split, or was not. */
 void alike_split(struct caching *c, uint64_t rounded);
 
 /* Called before a request releases oversize blocks. */

@@ -307,7 +307,7 @@ enum gp_answer pool_of_request(struct caching *c, struct request *request,
 		pair = pool_pair_get(c, index);
 	}
 	request->pool =
-		request->rounded <= SMALL_SIZE ? &pair->small : &pair->large;
+		request->rounded <= GP_SMALL_SIZE ? &pair->small : &pair->large;
 	return GP_SERVED;
 }
 

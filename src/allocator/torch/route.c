@@ -63,7 +63,7 @@ bool torch_route(struct gp_allocator *allocator, uint64_t size, uint16_t stream,
 	*route = (struct gp_route){
 		.rounded = rounded,
 		.pool = pool ? pool : torch_routed_pool(t, stream),
-		.is_small = rounded <= UINT64_C(1) << 20, /* kSmallSize */
+		.is_small = rounded <= GP_SMALL_SIZE,
 		.gives_back = !is_suspended(t),
 		.collects = t->config.settings->gc_threshold > 0,
 	};

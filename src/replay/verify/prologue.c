@@ -7,9 +7,6 @@
 
 #include "base/mem.h"
 
-/* PyTorch's kSmallSize: the largest request of the small pool. */
-#define SMALL_SIZE (UINT64_C(1) << 20)
-
 /* A block that occupies a place while others are cut. */
 struct piece {
 	const struct gp_segment *segment;
@@ -63,10 +60,10 @@ static uint32_t hold(struct prologue *p, const struct gp_segment *s,
 static uint64_t largest_request(const struct prologue *p,
 				const struct gp_segment *s, uint64_t size)
 {
-	uint64_t low = s->is_small ? 0 : SMALL_SIZE, high = size;
+	uint64_t low = s->is_small ? 0 : GP_SMALL_SIZE, high = size;
 
-	if (s->is_small && high > SMALL_SIZE)
-		high = SMALL_SIZE;
+	if (s->is_small && high > GP_SMALL_SIZE)
+		high = GP_SMALL_SIZE;
 	low /= GP_MIN_BLOCK_SIZE;
 	high /= GP_MIN_BLOCK_SIZE;
 	/* Binary search for the last request that fits. */
@@ -80,7 +77,7 @@ static uint64_t largest_request(const struct prologue *p,
 			high = middle - 1;
 	}
 	size = low * GP_MIN_BLOCK_SIZE;
-	return !s->is_small && size <= SMALL_SIZE ? 0 : size;
+	return !s->is_small && size <= GP_SMALL_SIZE ? 0 : size;
 }
 
 /* ---- filling segments ---- */
@@ -94,8 +91,8 @@ static uint32_t fill(struct prologue *p, const struct gp_segment *s)
 	if (s->is_expandable)
 		return 0; /* it grows while it is cut */
 	if (s->is_small) {
-		for (uint64_t at = 0; at < s->size; at += SMALL_SIZE)
-			hold(p, s, SMALL_SIZE);
+		for (uint64_t at = 0; at < s->size; at += GP_SMALL_SIZE)
+			hold(p, s, GP_SMALL_SIZE);
 	} else if (s->size >= GP_MIN_LARGE_ALLOC &&
 		   gp_settings_round(p->settings, s->size) == s->size) {
 		hold(p, s, s->size);
@@ -131,7 +128,7 @@ static bool is_plain(const struct prologue *p, const struct piece *piece)
 		return true;
 	return !s->is_small && !s->is_expandable && piece->size == b->size &&
 	       b->addr + b->size == s->addr + s->size && rounded < b->size &&
-	       b->size - rounded <= SMALL_SIZE;
+	       b->size - rounded <= GP_SMALL_SIZE;
 }
 
 static void cut_live(struct prologue *p, struct pieces *pieces,
@@ -170,7 +167,8 @@ static void cut_free(struct prologue *p, struct pieces *pieces,
  * that block is requested. */
 static bool joins_previous(const struct gp_segment *s, const struct gp_block *b)
 {
-	return !s->is_small && b->state == GP_INACTIVE && b->size <= SMALL_SIZE;
+	return !s->is_small && b->state == GP_INACTIVE &&
+	       b->size <= GP_SMALL_SIZE;
 }
 
 static void cut(struct prologue *p, struct pieces *pieces,
