@@ -117,19 +117,6 @@ bool gp_plan_is_asked(const struct gp_options *options)
 	return gp_plan_has_settings(options) || options->what_if_count;
 }
 
-static bool has_addresses(const struct gp_trace *trace)
-{
-	for (size_t d = 0; d < trace->device_count; d++) {
-		const struct gp_device_trace *device = &trace->devices[d];
-
-		for (size_t i = 0; i < device->event_count; i++)
-			if (device->events[i].kind == GP_ALLOC &&
-			    device->events[i].addr)
-				return true;
-	}
-	return false;
-}
-
 static const char *recorded_conf(const struct gp_trace *trace)
 {
 	return trace->settings ? trace->settings : "";
@@ -217,7 +204,7 @@ enum gp_status gp_plan_recorded(struct gp_plan *plan,
 
 	begin(plan, trace);
 	plan->conf = gp_plan_conf(recorded_conf(trace), NULL);
-	plan->mode = has_addresses(trace) ? GP_VERIFY : GP_WHAT_IF;
+	plan->mode = gp_trace_has_addresses(trace) ? GP_VERIFY : GP_WHAT_IF;
 	status = choose_release(plan, diag);
 	if (status == GP_OK)
 		status = parse_conf(plan, plan->choice.release,

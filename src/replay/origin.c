@@ -15,18 +15,6 @@
 
 /* ---- the release ---- */
 
-static bool has_addresses(const struct gp_trace *trace)
-{
-	for (size_t i = 0; i < trace->device_count; i++) {
-		const struct gp_device_trace *t = &trace->devices[i];
-
-		for (size_t k = 0; k < t->event_count; k++)
-			if (t->events[k].kind == GP_ALLOC && t->events[k].addr)
-				return true;
-	}
-	return false;
-}
-
 /* Verifies all devices under one release; false: that release rejects conf. */
 static bool try_release(const struct gp_trace *trace, const char *conf,
 			struct gp_release_choice *choice)
@@ -111,7 +99,7 @@ enum gp_status gp_replay_release_of(const struct gp_trace *trace,
 
 	*choice = (struct gp_release_choice){ .release = trace->release.last };
 	if (trace->release.first == trace->release.last ||
-	    !has_addresses(trace) || !choose(trace, conf, choice)) {
+	    !gp_trace_has_addresses(trace) || !choose(trace, conf, choice)) {
 		gp_settings_init(&settings, choice->release);
 		explain_keys(trace, choice);
 		return gp_settings_parse(&settings, conf, diag);

@@ -129,6 +129,18 @@ bool gp_trace_has_allocs(const struct gp_device_trace *device)
 	return false;
 }
 
+bool gp_trace_has_addresses(const struct gp_trace *trace)
+{
+	for (size_t i = 0; i < trace->device_count; i++) {
+		const struct gp_device_trace *t = &trace->devices[i];
+
+		for (size_t k = 0; k < t->event_count; k++)
+			if (t->events[k].kind == GP_ALLOC && t->events[k].addr)
+				return true;
+	}
+	return false;
+}
+
 uint64_t gp_trace_others(const struct gp_device_trace *device)
 {
 	uint64_t most = 0;

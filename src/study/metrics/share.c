@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "study/metrics/event_search.h"
 #include "trace/site.h"
 
 #define CLASSES 65 /* powers of two, and a class for 0 bytes */
@@ -110,24 +111,6 @@ static void follow(const struct gp_device_trace *device,
 
 /* ---- the moment ---- */
 
-/* By id, the site that allocated the block. */
-static uint32_t *sites_of(const struct gp_device_trace *device)
-{
-	uint32_t *sites =
-		gp_mem_alloc((size_t)device->block_ids + 1, sizeof(*sites));
-
-	for (size_t i = 0; i < device->block_ids; i++)
-		sites[i] = GP_NO_SITE;
-	for (size_t i = 0; i < device->start.block_count; i++)
-		if (device->start.blocks[i].id < device->block_ids)
-			sites[device->start.blocks[i].id] =
-				device->start.blocks[i].site;
-	for (size_t i = 0; i < device->event_count; i++)
-		if (device->events[i].kind == GP_ALLOC)
-			sites[device->events[i].id] = device->events[i].site;
-	return sites;
-}
-
 static void add(struct gp_share *share, const struct gp_block *block)
 {
 	uint64_t live = live_of(block);
@@ -143,7 +126,7 @@ static void add(struct gp_share *share, const struct gp_block *block)
 static void sum(const struct gp_device_trace *device,
 		const struct gp_state *state, struct sharing *sharing)
 {
-	uint32_t *sites = sites_of(device);
+	uint32_t *sites = gp_alloc_sites(device);
 
 	for (size_t i = 0; i < state->block_count; i++) {
 		const struct gp_block *block = &state->blocks[i];
