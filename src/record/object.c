@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Shared objects for x86-64, written by hand: ELF-64 as System V's gABI and the
- * x86-64 supplement have it.
+ * Writes shared objects for x86-64 without a compiler or linker, in the format
+ * of the System V gABI (ELF-64) and its x86-64 supplement.
  *
- * One segment that is read and executed: headers, symbols, names, hash table,
- * relocations, code; and one that is written: the address of the stand-in, and
- * the dynamic section.  Each symbol's code is
+ * One segment is readable and executable: headers, symbols, names, hash table,
+ * relocations and code. The other is writable: the stand-in's address and the
+ * dynamic section. The code of each symbol is
  *
  *	lea name(%rip), %rsi
  *	jmp *stand_in(%rip)
@@ -25,7 +25,7 @@
 #define PAGE	  4096
 #define CODE_SIZE 16
 #define STAND_IN  "simcuda_stand_in"
-/* Symbols before those that are defined: none, and the stand-in. */
+/* Symbols before the defined ones: the null symbol and the stand-in. */
 #define BEFORE	  2
 
 enum section {
@@ -67,14 +67,15 @@ static void align(struct image *image, size_t to)
 		add(image, NULL, to - image->used % to);
 }
 
-/* Names stand in the table in this order: "", the stand-in, soname, needed,
- * symbols; each is found by walking, so offsets are kept as they are made. */
+/* The string table holds, in this order: "", the stand-in, the soname, the
+ * needed libraries, the symbols. Names are found by walking it, so only the
+ * offset of each is computed as it is added. */
 static uint32_t add_name(struct image *image, const char *name)
 {
 	return (uint32_t)(add(image, name, strlen(name) + 1) - image->names);
 }
 
-/* The System V ABI's hash of a name. */
+/* The hash function of the System V ABI. */
 static uint32_t hash_of(const char *name)
 {
 	uint32_t h = 0;
@@ -180,7 +181,7 @@ static void add_data(struct image *image, uint32_t soname,
 	image->end = image->used;
 }
 
-/* ---- sections: what linkers read; loaders read the segments ---- */
+/* ---- section headers: for linkers; loaders use only the segments ---- */
 
 static const struct {
 	const char *name;
@@ -188,7 +189,7 @@ static const struct {
 } sections[SECTIONS] = {
 	[NO_SECTION] = { "", SHT_NULL, 0, 0, 0, 0 },
 	[TEXT] = { ".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 0, 0, 0 },
-	/* The first global symbol is the one behind none. */
+	/* sh_info: index of the first global symbol, after the null symbol. */
 	[DYNSYM] = { ".dynsym", SHT_DYNSYM, SHF_ALLOC, DYNSTR, 1,
 		     sizeof(Elf64_Sym) },
 	[DYNSTR] = { ".dynstr", SHT_STRTAB, SHF_ALLOC, 0, 0, 0 },
@@ -201,8 +202,8 @@ static const struct {
 	[SHSTRTAB] = { ".shstrtab", SHT_STRTAB, 0, 0, 0, 0 },
 };
 
-/* Their places in the file; the last one's names are written here.  Returns
- * where their headers are. */
+/* Writes the section headers and the section names. Returns the offset of the
+ * headers. */
 static size_t add_sections(struct image *image, size_t symbol_count)
 {
 	size_t names = image->used;
@@ -345,7 +346,8 @@ static enum gp_status write_object(const struct gp_object *object,
 	return gp_object_write(object, path, diag);
 }
 
-/* dlsym on the handle of an empty library looks into what it depends on. */
+/* An empty library that depends on the runtime and the stand-ins: dlsym on its
+ * handle searches its dependencies too. */
 static enum gp_status write_empty(const struct gp_wants *wants, size_t index,
 				  const char *folder, struct gp_diag *diag)
 {
@@ -372,6 +374,6 @@ enum gp_status gp_stand_ins_write(const struct gp_wants *wants,
 
 	for (size_t i = 0; i < wants->soname_count && status == GP_OK; i++)
 		status = write_empty(wants, i, folder, diag);
-	/* Last: who sees it may take all of them to be there. */
+	/* Written last: once it exists, the others are complete. */
 	return status == GP_OK ? write_object(&all, folder, diag) : status;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The side of the conversation about plans that has the library. */
+/* The end of the planning protocol that has the real cuDNN. */
 #ifndef RECORD_PLANS_H
 #define RECORD_PLANS_H
 
 #include "simcuda/plans.h"
 #include "record/record.h"
 
-/* cuDNN's functions for graphs of operations. */
+/* cuDNN's backend (graph) API. */
 struct gp_plans_library {
 	int (*create)(int type, void **descriptor);
 	int (*destroy)(void *descriptor);
@@ -16,28 +16,30 @@ struct gp_plans_library {
 		   int64_t *count, void *values);
 	int (*finalize)(void *descriptor);
 	size_t (*version)(void);
-	void *device;	/* the description it plans for */
-	bool is_hopper; /* that device, as large as an H100 SXM */
-	char why[256];	/* there is none */
+	void *device;	/* description of the device to plan for */
+	bool is_hopper; /* the device is a Hopper of the size of an H100 SXM */
+	char why[256];	/* why the library is not there */
 };
 
-/* The device as cuDNN describes it to itself; the length without its end, 0 if
- * it finds no room. */
+/* The device as a cuDNN device-properties JSON. Returns its length without the
+ * terminator; 0: it does not fit. */
 size_t gp_plans_describe(const struct gp_gpu *gpu, unsigned cuda, char *text,
 			 size_t size);
 
-/* Of what could not be loaded, all is NULL and `why` says so. */
+/* If the library cannot be loaded, all pointers are NULL and `why` says why. */
 void gp_plans_load(struct gp_plans_library *library,
 		   const struct gp_plans_source *source);
 
-/* What a plan asks for where the Hopper is there that it was made for without,
- * given its description as CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION and
- * what it asks for here.  The first plan that heuristics name is another where
- * the convolution is a product of matrices. */
+/* The workspace that a plan made without a Hopper would ask for on the machine
+ * that has one, given the plan's CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION
+ * and the workspace it asks for here. is_first: the plan is the heuristics'
+ * first choice, which is a different one on the device if the convolution is a
+ * matrix product. */
 int64_t gp_plans_beside_hopper(const char *plan, size_t size, bool is_first,
 			       int64_t bytes);
 
-/* Until the other end is closed or talks nonsense. */
+/* Serves requests until the other end closes the socket or sends an invalid
+ * request. */
 void gp_plans_answer(const struct gp_plans_library *library, int socket);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Answering a recorded program out of the real cuDNN.
+ * Answers a recorded program's planning requests with the real cuDNN.
  *
- * What the program says of its handle is left out; in its place descriptors
- * that want a device are given the described one when they are finalized.
+ * The program's handle cannot be passed on. Instead, descriptors that need a
+ * device get the described one when they are finalized.
  */
 #include "record/plans.h"
 
@@ -12,8 +12,8 @@
 
 #include "base/mem.h"
 
-/* cudnn_graph.h of cuDNN 9.26: attributes that name a device, and the
- * descriptors that have them. */
+/* Attributes that name a device, and the types of the descriptors that have
+ * them: cudnn_graph.h of cuDNN 9.26. */
 static const struct {
 	int descriptor, attribute;
 } wanting[] = {
@@ -30,21 +30,21 @@ enum {
 	HEURISTICS_RESULTS = 202,
 };
 
-/* More than any program has. */
+/* More than any program creates. */
 #define MOST_DESCRIPTORS (1u << 24)
 
 struct descriptor {
 	void *object;
 	int type;
-	int status;    /* of the first that was set in vain */
-	bool is_first; /* configuration of what heuristics gave, or its plan */
+	int status;    /* of the first attribute that could not be set */
+	bool is_first; /* the heuristics' first configuration, or its plan */
 };
 
 struct conversation {
 	const struct gp_plans_library *library;
 	struct descriptor *items;
 	size_t count, room;
-	char *bytes; /* of the request, then of the reply */
+	char *bytes; /* of the request, later of the reply */
 	size_t bytes_room;
 };
 
@@ -80,7 +80,7 @@ static int create(struct conversation *c, const struct gp_plans_request *r)
 	return c->library->create(r->name, &d->object);
 }
 
-/* Numbers of descriptors become descriptors. */
+/* Replaces the ids of descriptors by the descriptors. */
 static void name_descriptors(struct conversation *c, int64_t count)
 {
 	for (int64_t i = 0; i < count; i++) {
@@ -92,7 +92,8 @@ static void name_descriptors(struct conversation *c, int64_t count)
 	}
 }
 
-/* The first descriptor of those that are named; without an object: none is. */
+/* The first descriptor named in the request; one without an object if none is.
+ */
 static struct descriptor *first_named(const struct conversation *c,
 				      int64_t count)
 {
@@ -125,7 +126,7 @@ static int finalize(const struct conversation *c, const struct descriptor *d)
 	return d->status ? d->status : c->library->finalize(d->object);
 }
 
-/* A plan's workspace as it is beside the device. */
+/* Reports the workspace that the plan would ask for on the device. */
 static void correct(const struct conversation *c, const struct descriptor *d)
 {
 	const struct gp_plans_library *library = c->library;
@@ -146,7 +147,7 @@ static void correct(const struct conversation *c, const struct descriptor *d)
 	free(text);
 }
 
-/* Descriptors are filled where they are; all else is sent. */
+/* Descriptors are filled in place; the values of everything else are sent. */
 static void get(struct conversation *c, const struct gp_plans_request *r,
 		const struct descriptor *d, struct gp_plans_reply *reply)
 {
@@ -218,7 +219,7 @@ static void answer(struct conversation *c, const struct gp_plans_request *r,
 	}
 }
 
-/* As many bytes follow as its elements have. */
+/* Whether the bytes that follow the request are those of its elements. */
 static bool is_whole(const struct gp_plans_request *r)
 {
 	uint64_t element = gp_plans_element(r->type);

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What cuDNN's plans for a Hopper ask for where the device is there.
+ * The workspace that cuDNN's plans for a Hopper ask for on the device itself.
  *
- * Without it the library chooses the same engine and the same knobs, and two
- * things differ, as 53,456 convolutions on an H100 have shown, planned by
- * cuDNN 9.19 with its handle and with a description of the device
- * (tests/gpu/README.md):
+ * Planned from a description, without the device, the library chooses the same
+ * engine and knobs. Two things differ, as measured with 53,456 convolutions on
+ * an H100, planned by cuDNN 9.19 both with its handle and with a description of
+ * the device (tests/gpu/README.md):
  *
- * Its own kernels run in clusters of blocks that work off tiles of the result.
- * Tiles that are left for the last wave are split, and the parts' sums are in
- * the workspace.  How many blocks a wave has is measured when a handle is
- * created, by cuOccupancyMaxActiveClusters; a description has no place for it,
- * and 18 multiprocessors are assumed.  So the share of 18 is taken off, and
- * that of the whole device put in its place.
+ * cuDNN's own kernels run in clusters of blocks that process tiles of the
+ * result. The tiles left for the last wave are split, and the partial sums are
+ * kept in the workspace. How many blocks make a wave is found out when a handle
+ * is created, with cuOccupancyMaxActiveClusters. A description has no field for
+ * it, and 18 multiprocessors are assumed. So the workspace for 18 is subtracted
+ * and that for the whole device is added.
  *
- * Convolutions that are a product of matrices are cuBLASLt's, which wants a
- * device.  Without one the engine that comes behind is the first.
+ * Convolutions that are matrix products are given to cuBLASLt, which needs a
+ * device. Without one, the next engine is chosen.
  */
 #include "record/plans.h"
 
@@ -24,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- a convolution, as a plan tells of it ---- */
+/* ---- a convolution, as described in a plan ---- */
 
 enum direction { FORWARD, OF_DATA, OF_FILTER };
 
@@ -32,13 +32,13 @@ struct convolution {
 	enum direction direction;
 	bool is_float, is_bfloat; /* neither: half */
 	bool is_channels_last, is_grouped;
-	bool is_product; /* of two matrices: a filter of one element */
+	bool is_product; /* a matrix product: the filter has one element */
 	int64_t images, inputs, outputs; /* channels */
-	int64_t taps;			 /* of the filter */
-	int64_t pixels_in, pixels_out;	 /* of an image */
+	int64_t taps;			 /* elements of the filter */
+	int64_t pixels_in, pixels_out;	 /* of one image */
 };
 
-/* Sizes beyond these are not a convolution's, and would overflow. */
+/* Larger sizes are not those of a real convolution, and would overflow. */
 #define MOST_DIMENSIONS 8
 #define MOST_SIZE	(INT64_C(1) << 30)
 
@@ -47,7 +47,7 @@ static int64_t integer(const json_t *array, size_t i)
 	return json_integer_value(json_array_get(array, i));
 }
 
-/* Product of all behind the channels; 0: it is none. */
+/* Product of the spatial dimensions; 0: they are not valid. */
 static int64_t volume(const json_t *dims)
 {
 	int64_t product = 1;
@@ -132,7 +132,7 @@ static bool read_sizes(struct convolution *c, const json_t *x, const json_t *w,
 	       c->outputs < MOST_SIZE / c->taps;
 }
 
-/* False: it is another graph of operations. */
+/* false: the graph has another operation. */
 static bool read_convolution(struct convolution *c, const json_t *graph)
 {
 	static const struct {
@@ -178,7 +178,7 @@ struct kernel {
 
 #define KNOB "CUDNN_KNOB_TYPE_"
 
-/* The values of a tile's knob, as the sizes of the parts have shown them. */
+/* Tile sizes by the value of their knob, deduced from the workspace sizes. */
 static const struct {
 	int64_t rows, columns;
 } tiles[] = {
@@ -189,7 +189,7 @@ static const struct {
 	[19] = { 128, 192 }, [20] = { 256, 96 },
 };
 
-/* False: it is another engine's, whose plans do not differ. */
+/* false: the plan is another engine's, and is the same on the device. */
 static bool read_kernel(struct kernel *k, const json_t *knobs)
 {
 	int size, m, n, never;
@@ -218,9 +218,9 @@ static int64_t parts(int64_t whole, int64_t part)
 	return (whole + part - 1) / part;
 }
 
-/* Blocks of clusters of a size that run at once: without the device, and on
- * an H100 SXM, whose driver was asked.  Chips differ in what is switched off.
- */
+/* Blocks of a wave, for clusters of this size: what is assumed without the
+ * device, and what the driver of an H100 SXM reports. Chips differ in which
+ * multiprocessors are disabled. */
 static int64_t wave_described(int64_t cluster)
 {
 	return 18 - 18 % cluster;
@@ -234,7 +234,7 @@ static int64_t wave_there(int64_t cluster)
 	return clusters[cluster] * cluster;
 }
 
-/* The result is a matrix, each of its elements a sum of `depth` products. */
+/* The result is a matrix; each element is a sum of `depth` products. */
 static int64_t count_tiles(const struct convolution *c, const struct kernel *k,
 			   int64_t *depth)
 {
@@ -262,7 +262,8 @@ static int64_t count_tiles(const struct convolution *c, const struct kernel *k,
 	return rows * columns * k->cluster_rows * k->cluster_columns;
 }
 
-/* Parts that are added by twos: levels of sums, and how many sums these are. */
+/* Parts are added in pairs: returns the number of levels, and in *sums the
+ * number of sums in all of them. */
 static int levels(int64_t count, int64_t *sums)
 {
 	int n = 0;
@@ -275,10 +276,10 @@ static int levels(int64_t count, int64_t *sums)
 }
 
 /*
- * Into how many parts a tile is split, of the many that there is room for: what
- * a block has to do gets less with each, and each level of sums costs as much
- * as so many products.  What it costs was fitted to the H100's answers; behind
- * whole waves it is a third.
+ * How many parts each tile is split into, given room for `most`. Each further
+ * part leaves a block less to do, but each level of sums costs as much as a
+ * number of products. That cost was fitted to what the H100 answered; after
+ * whole waves it is about a third.
  */
 static int64_t choose_split(const struct convolution *c, const struct kernel *k,
 			    int64_t most, int64_t depth, bool is_behind)
@@ -308,8 +309,8 @@ static int64_t choose_split(const struct convolution *c, const struct kernel *k,
 	return parts(steps, parts(steps, split));
 }
 
-/* Bytes beside what the layout takes: the parts, a flag for each sum, a counter
- * where there are more than two waves; each aligned. */
+/* Workspace bytes beyond those for layouts: the parts, a flag for each sum, and
+ * a counter if there are more than two waves; each of them aligned. */
 static int64_t of_parts(const struct convolution *c, const struct kernel *k,
 			int64_t wave)
 {
@@ -342,7 +343,8 @@ static int64_t in_clusters(const struct convolution *c, const struct kernel *k,
 
 /* ---- a product of matrices ---- */
 
-/* The gradients of each picture take twice what input and output take. */
+/* The gradients of an image take more than twice the memory of its input and
+ * output. */
 static bool is_wide(const struct convolution *c)
 {
 	double gradients = 4.0 * (double)c->inputs * (double)c->outputs;
@@ -353,28 +355,28 @@ static bool is_wide(const struct convolution *c)
 }
 
 /*
- * Nine in ten of these are cuBLASLt's on the device.  Of the others most are
- * gradients of filters, which an engine without workspace has, or which are
- * wide, or of large pictures in 16 bits.
+ * Nine in ten matrix products go to cuBLASLt on the device. Most of the others
+ * are filter gradients: those of an engine that needs no workspace, those that
+ * are wide, and those of large 16-bit images.
  */
 static bool is_of_cublas(const struct convolution *c, const json_t *knobs,
 			 int64_t bytes)
 {
-	/* It is already, where the machine has a device after all. */
+	/* Already cuBLASLt's: the machine has a device after all. */
 	if (!c->is_product || (json_object_size(knobs) == 1 &&
 			       json_object_get(knobs, KNOB "WORKSPACE")))
 		return false;
 	if (c->direction != OF_FILTER)
 		return true;
-	/* Parts of the one sum, then: as many as without it. */
+	/* Then the sum is split into as many parts as without the device. */
 	if (c->is_channels_last)
 		return false;
 	return bytes > 0 && !is_wide(c) &&
 	       !(c->pixels_in > 18000 && !c->is_float);
 }
 
-/* What it asks for is next to nothing, and of a filter's gradient one for each
- * picture. */
+/* cuBLASLt asks for almost nothing; for a filter gradient, one filter for each
+ * image. */
 static int64_t of_cublas(const struct convolution *c)
 {
 	if (c->direction != OF_FILTER)

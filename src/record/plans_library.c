@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The real cuDNN, as PyTorch's wheels bring it along, loaded to plan for a
- * device that is described to it.  It needs no device to load and to plan, but
- * a driver's library; cuBLASLt and NVRTC it looks for itself.
+ * Loads the real cuDNN from PyTorch's wheels and has it plan for a described
+ * device. Loading and planning need no device, but a libcuda; cuDNN loads
+ * cuBLASLt and NVRTC by itself.
  */
 #include "record/plans.h"
 
@@ -20,21 +20,21 @@
 /*
  * ---- the device ----
  *
- * A device as cuDNN describes it to itself: CUDNN_ATTR_DEVICEPROP_JSON_-
- * REPRESENTATION.  Names: what cuDNN 9.10 to 9.28 say is missing of a
- * description that lacks them; their values are CUDA's attributes of these
- * names, which a device of the table has.
+ * A device as cuDNN describes it: CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION.
+ * The keys are those that cuDNN 9.10 to 9.28 report as missing if a description
+ * lacks them; the values are the CUDA attributes of these names, taken from the
+ * table of devices.
  */
 
-/* The driver that came with the last CUDA of a major version: which one there
- * is on the device's machine nobody can know. */
+/* The driver of the last CUDA release of a major version; the recorded
+ * machine's actual driver is not known. */
 static int driver_of(unsigned cuda)
 {
 	return cuda >= 13 ? 13000 : 12090;
 }
 
-/* Bytes of a block's shared memory that the driver keeps: CUDA C++ Programming
- * Guide, compute capabilities 8.x and later. */
+/* Bytes of a block's shared memory reserved by the driver: CUDA C++ Programming
+ * Guide, compute capability 8.x and later. */
 static int reserved(const struct simcuda_properties *p)
 {
 	return p->major >= 8 ? 1024 : 0;
@@ -72,13 +72,14 @@ size_t gp_plans_describe(const struct gp_gpu *gpu, unsigned cuda, char *text,
 /*
  * ---- its driver ----
  *
- * A driver for cuDNN to load: engines whose kernels are compiled when they are
- * planned want the driver's library to be there, with all its functions, and
- * hand it what was compiled.  Functions that behave are simcuda's; each other
- * one is led to its stand-in, by a library that is written for it.
+ * A libcuda for cuDNN to load: engines whose kernels are compiled while
+ * planning need the driver library with all its functions, and load the
+ * compiled code with it. The functions that simcuda implements are used; all
+ * others are led to its stand-in by a library written here.
  */
 
-/* Functions of the driver, cuda.h of CUDA 12.9 and 13.0, but for graphics. */
+/* The driver API of cuda.h in CUDA 12.9 and 13.0, without graphics
+ * interoperability. */
 static const char functions[] =
 	/* clang-format off */
 	"cuArray3DCreate cuArray3DCreate_v2 cuArray3DGetDescriptor "
@@ -313,7 +314,7 @@ static const char functions[] =
 
 #define SONAME "libcuda.so.1"
 
-/* The functions that the library at this handle has no function of. */
+/* The driver functions that this library does not define. */
 static size_t choose(void *library, char *text, char **chosen)
 {
 	size_t count = 0;
@@ -344,7 +345,7 @@ static enum gp_status write_driver(void *library, const char *path,
 	return status;
 }
 
-/* False: there is none. */
+/* false: there is no driver library. */
 static bool load_driver(const char *simcuda, const char *folder)
 {
 	void *library = dlopen(simcuda, RTLD_NOW | RTLD_LOCAL);
@@ -368,7 +369,7 @@ enum {
 	DEVICEPROP_JSON = 2702,
 };
 
-/* ISO C has no conversion between the two. */
+/* ISO C cannot convert object pointers to function pointers. */
 union symbol {
 	void *object;
 	int (*create)(int, void **);
@@ -409,8 +410,7 @@ static bool find(struct gp_plans_library *library, void *handle)
 	       finalize.object && version.object;
 }
 
-/* From where the wheels that this folder is of have it; "": from where the
- * system finds it. */
+/* Loads a library from the wheels in this folder; "": from the system. */
 static bool load_from(const char *folder, const char *name, unsigned cuda)
 {
 	static const char *const places[] = { "cublas/lib", "cuda_nvrtc/lib",
@@ -430,9 +430,9 @@ static bool load_from(const char *folder, const char *name, unsigned cuda)
 	return false;
 }
 
-/* It ends the process when it does not find cuBLASLt, and leaves out engines
- * when it does not find NVRTC: both are loaded first, from wheels beside it,
- * from those of PyTorch where it is another's, or from the system. */
+/* cuDNN ends the process if it does not find cuBLASLt, and leaves out engines
+ * if it does not find NVRTC. So both are loaded first: from the wheels beside
+ * cuDNN, else from PyTorch's, else from the system. */
 static bool load(const char *name, const struct gp_plans_source *source)
 {
 	const char *end = strrchr(source->cudnn, '/');

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What both ends of the conversation about plans need. */
+/* The planning protocol's reading and writing, for both ends. */
 #include "simcuda/plans.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@ bool gp_plans_has_reply(const struct gp_plans_request *request)
 	       request->ask != GP_PLANS_SET && request->ask != GP_PLANS_DESTROY;
 }
 
-/* Types that are no enumeration of four bytes. */
+/* All other types are enumerations of four bytes. */
 size_t gp_plans_element(int type)
 {
 	enum { BOOLEAN = 2, INT64, FLOAT, DOUBLE, VOID_PTR };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What PyTorch's libraries want of CUDA: their undefined symbols, and the
- * libraries they name.  Files are read as untrusted: every offset is checked.
+ * What PyTorch's libraries require of CUDA: their undefined symbols and needed
+ * libraries. The files are not trusted: every offset is checked.
  *
- * Two tables of sections, by <elf.h>: libelf would be one more library to build
- * and link with, in place of some 80 lines, and it lays out no dynamic sections
- * for object.c.
+ * Two tables are read, with <elf.h> alone. libelf would be another dependency
+ * to save some 80 lines, and it does not lay out dynamic sections, which
+ * object.c needs.
  */
 #include <dirent.h>
 #include <elf.h>
@@ -23,7 +23,7 @@
 #include "base/mem.h"
 #include "record/record.h"
 
-/* Those of CUDA are shorter. */
+/* CUDA's symbols are shorter. */
 #define NAME_MOST 200
 
 struct elf {
@@ -51,7 +51,8 @@ static bool begins(const char *text, const char *with)
 	return !strncmp(text, with, strlen(with));
 }
 
-/* CUDA's own: cuInit, cudaMalloc, cublas..., __cuda...; not curl's. */
+/* Symbols of CUDA's libraries: cuInit, cudaMalloc, cublas..., __cuda...; but
+ * not those of libcurl. */
 static bool is_symbol_of_cuda(const char *name)
 {
 	static const char *const families[] = {
@@ -114,7 +115,7 @@ static bool take_section(const struct elf *elf, size_t index, Elf64_Shdr *s)
 {
 	uint64_t at = elf->sections;
 
-	/* Neither overflows: what does is not within the file. */
+	/* No overflow: offsets that would overflow are outside of the file. */
 	return index < elf->section_count && at < elf->size &&
 	       take(elf, at + index * sizeof(*s), s, sizeof(*s));
 }
@@ -129,7 +130,7 @@ static bool open_section(const struct elf *elf, const Elf64_Shdr *s,
 	return true;
 }
 
-/* The section's bytes and those of the names it links to. */
+/* The section's contents, and those of its string table. */
 static bool open_table(const struct elf *elf, uint32_t type,
 		       struct table *items, struct table *names)
 {
@@ -143,8 +144,8 @@ static bool open_table(const struct elf *elf, uint32_t type,
 	return false;
 }
 
-/* NULL: not a name that a library of CUDA would have.  They become names of
- * files and parts of lists of them. */
+/* NULL: not a name that CUDA's libraries would use. Names become file names and
+ * items of lists, so only these characters are allowed. */
 static const char *name_at(const struct table *names, uint64_t at)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
@@ -228,14 +229,15 @@ static void read_library(struct gp_wants *wants, const char *path)
 	close(file);
 }
 
-/* ---- each once ---- */
+/* ---- without duplicates ---- */
 
 static int compare(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Sorted, each once: the same libraries give the same files. */
+/* Sorts and removes duplicates, so that the same libraries give the same files.
+ */
 static void tidy(char **names, size_t *count)
 {
 	size_t kept = 0;
@@ -253,7 +255,7 @@ static void tidy(char **names, size_t *count)
 
 /* ---- packages beside PyTorch ---- */
 
-/* As deep as wheels have their libraries. */
+/* Wheels have their libraries no deeper than this. */
 #define MOST_DEPTH 4
 
 static bool is_folder(const char *path, const struct dirent *entry)
@@ -265,7 +267,8 @@ static bool is_folder(const char *path, const struct dirent *entry)
 	return !lstat(path, &about) && S_ISDIR(about.st_mode);
 }
 
-/* CUDA's own wheels want each other, and stay unloaded; PyTorch's was read. */
+/* CUDA's wheels depend only on each other and are not loaded; PyTorch's
+ * libraries have been read already. */
 static bool is_passed_over(const char *name, int depth)
 {
 	return *name == '.' || !strcmp(name, "__pycache__") ||
@@ -301,7 +304,7 @@ void gp_wants_read_packages(struct gp_wants *wants, const char *folder)
 
 /* ---- all of them ---- */
 
-/* Those that are loaded by name, whatever PyTorch links to. */
+/* Libraries that are loaded with dlopen, whatever PyTorch is linked to. */
 static void add_loaded(struct gp_wants *wants)
 {
 	static const char *const loaded[] = {
@@ -314,8 +317,8 @@ static void add_loaded(struct gp_wants *wants)
 		    loaded[i]);
 }
 
-/* "libcudart.so.12"; wheels that bring it along have a hash in the name:
- * "libcudart-d0da41ae.so.11.0" */
+/* From a soname such as "libcudart.so.12". Wheels that bundle the library have
+ * a hash in its name: "libcudart-d0da41ae.so.11.0". */
 static unsigned cuda_version(const struct gp_wants *wants)
 {
 	static const char version[] = ".so.";
