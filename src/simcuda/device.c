@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What devices are there, which one is current, and what they say of
- * themselves. */
+/* Which devices exist, which one is current, and their properties. */
 #include "simcuda/device.h"
 
 #include <stdint.h>
@@ -10,13 +9,12 @@
 /* ---- struct cudaDeviceProp ---- */
 
 /*
- * It differs between CUDA's major versions: members that 13 took out move the
- * others.  The table has each member's place, as offsetof tells with
- * driver_types.h of the CUDA Toolkit 11.8, 12.9 and 13.0.
+ * Its layout differs between CUDA's major versions: members removed in 13 shift
+ * the others. The table has the offset of each member, as offsetof gives it
+ * with driver_types.h of CUDA Toolkit 11.8, 12.9 and 13.0.
  */
 
-/* What nobody has set: an H100, 80 GB, as its data sheet and cudaDeviceProp
- * have it. */
+/* The default: an H100 80 GB, by its data sheet and its cudaDeviceProp. */
 static const struct simcuda_properties h100 = {
 	.name = "gpupool simulated device",
 	.major = 9,
@@ -156,7 +154,8 @@ static uint64_t total_memory(int device)
 	return total;
 }
 
-/* What every device since Volta says, but for the rows that are its own. */
+/* Values common to all devices since Volta, except for the rows taken from the
+ * properties. */
 static void fill(uint64_t values[MEMBERS], int device)
 {
 	const struct simcuda_properties *p = properties_of(device);
@@ -227,7 +226,7 @@ static cudaError_t properties(enum simcuda_call call, void *prop, int cuda,
 	return process_end(cudaSuccess);
 }
 
-/* In 12 the name without a suffix still has 11's layout. */
+/* In CUDA 12 the name without a suffix still uses the layout of 11. */
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *prop, int device)
 {
 	return properties(CALL_cudaGetDeviceProperties, prop,
@@ -243,27 +242,27 @@ cudaError_t cudaGetDeviceProperties_v2(struct cudaDeviceProp *prop, int device)
 /* ---- attributes, and which device ---- */
 
 /* Numbers of cudaDeviceAttr and CUdevice_attribute, which are the same: CUDA
- * Toolkit 13.0, driver_types.h. Kernels' launchers go by them: cub divides a
- * grid by the largest one. */
+ * Toolkit 13.0, driver_types.h. Code that launches kernels depends on them: cub
+ * divides a grid by the maximum size. */
 static int properties_attribute(int attribute, int device)
 {
 	const struct simcuda_properties *p = properties_of(device);
 
 	switch (attribute) {
-	case 1: /* threads of a block */
+	case 1: /* threads per block */
 	case 2: /* in x */
 	case 3: return 1024;
 	case 4: return 64;
-	case 5: return INT32_MAX; /* blocks of a grid in x */
+	case 5: return INT32_MAX; /* blocks per grid in x */
 	case 6:
 	case 7: return 65535;
 	case 8: return p->shared_per_block;
-	case 9: return 65536;	   /* bytes of constants */
-	case 10: return 32;	   /* threads of a warp */
+	case 9: return 65536;	   /* bytes of constant memory */
+	case 10: return 32;	   /* threads per warp */
 	case 11: return INT32_MAX; /* pitch */
-	case 12: return 65536;	   /* registers of a block */
+	case 12: return 65536;	   /* registers per block */
 	case 13: return p->clock_khz;
-	case 14: return 512; /* alignment of textures */
+	case 14: return 512; /* texture alignment */
 	case CU_ATTRIBUTE_MULTIPROCESSORS: return p->multiprocessors;
 	case 31: return 1; /* concurrent kernels */
 	case 36: return p->memory_clock_khz;
@@ -273,9 +272,9 @@ static int properties_attribute(int attribute, int device)
 	case 41: return 1; /* unified addressing */
 	case CU_ATTRIBUTE_MAJOR: return p->major;
 	case CU_ATTRIBUTE_MINOR: return p->minor;
-	case 78: return 1; /* priorities of streams */
+	case 78: return 1; /* stream priorities */
 	case 81: return p->shared_per_sm;
-	case 82: return 65536; /* registers of a multiprocessor */
+	case 82: return 65536; /* registers per multiprocessor */
 	case 95: return 1;     /* cooperative launches */
 	case 97: return p->shared_per_block_optin;
 	case 106: return properties_blocks(p);
@@ -380,7 +379,7 @@ CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice device)
 	return process_end_driver(CUDA_SUCCESS);
 }
 
-/* A device's primary context is its ordinal + 1. */
+/* The handle of a device's primary context is its ordinal + 1. */
 CUresult cuCtxGetCurrent(CUcontext *context)
 {
 	process_begin(CALL_cuCtxGetCurrent);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What devices say of themselves; called under the lock. */
+/* Device properties; called under the lock. */
 #ifndef SIMCUDA_DEVICE_H
 #define SIMCUDA_DEVICE_H
 
@@ -7,11 +7,11 @@
 
 const struct simcuda_properties *properties_of(int device);
 
-/* Of a multiprocessor. */
+/* Per multiprocessor. */
 int properties_threads(const struct simcuda_properties *p);
 int properties_blocks(const struct simcuda_properties *p);
 
-/* A struct cudaDeviceProp as CUDA 11, 12 or 13 lays it out. */
+/* Writes a struct cudaDeviceProp in the layout of CUDA 11, 12 or 13. */
 void properties_write(void *prop, int cuda, int device);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The driver's functions by name.  One that is not here gets a stand-in of its
- * own, which answers "not supported", counts its calls and is told by name in
- * simcuda_unknown.
+ * The driver's functions by name. A function that is not implemented gets its
+ * own stand-in, which answers "not supported" and counts its calls;
+ * simcuda_unknown reports it by name.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,11 +10,11 @@
 #include "base/mem.h"
 #include "simcuda/process.h"
 
-/* Programs call these by CUDA's own declarations, and few arguments matter. */
+/* Programs call these through CUDA's own declarations; few arguments matter. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
-/* dlsym's and CUDA's way to hand out functions. */
+/* Converts between dlsym's object pointers and function pointers. */
 union address {
 	void *object;
 	void (*function)(void);
@@ -28,9 +28,9 @@ union address {
 		}                                                              \
 	}
 
-/* What is set for kernels changes nothing; the families of such calls are
- * answered by stand-ins where PyTorch's libraries want them, and Triton wants
- * them too. */
+/* Settings for kernels have no effect here. Where PyTorch's libraries import
+ * such calls, generated stand-ins answer them; Triton looks these up by name.
+ */
 #define SETTINGS(X)                                                            \
 	X(cuFuncSetAttribute)                                                  \
 	X(cuFuncSetCacheConfig)                                                \
@@ -80,7 +80,7 @@ static const struct {
 
 #define STAND_INS 64
 
-/* The last one stands for all that find no room. */
+/* The last one is shared by all functions beyond that number. */
 static struct {
 	char *names[STAND_INS];
 	uint64_t calls[STAND_INS];
@@ -102,7 +102,7 @@ static CUresult refuse(size_t index)
 	}
 #define EIGHT(X, n)                                                            \
 	X(n##0) X(n##1) X(n##2) X(n##3) X(n##4) X(n##5) X(n##6) X(n##7)
-/* Named in octal, which is what they are numbered in. */
+/* The numbers are octal. */
 #define ALL(X)                                                                 \
 	EIGHT(X, 0)                                                            \
 	EIGHT(X, 1)                                                            \
@@ -179,7 +179,7 @@ cudaError_t cudaGetDriverEntryPoint(
 	return look_up(CALL_cudaGetDriverEntryPoint, name, function, result);
 }
 
-/* The same, asked of the driver itself. */
+/* The driver's own version of the same. */
 CUresult cuGetProcAddress(const char *name, void **function, int version,
 			  uint64_t flags)
 {
@@ -197,7 +197,7 @@ CUresult cuGetProcAddress_v2(const char *name, void **function, int version,
 	return cuGetProcAddress(name, function, version, flags);
 }
 
-/* Tables that nobody documents: there are none. */
+/* Undocumented tables: none is provided. */
 CUresult cuGetExportTable(const void **table, const void *id)
 {
 	*table = NULL;
@@ -215,12 +215,13 @@ cudaError_t cudaGetDriverEntryPointByVersion(
 /* ---- refused ---- */
 
 /*
- * Calls that PyTorch's libraries link to and that mean nothing without a
- * device: each answers "not supported".  Their parameters do not matter to
- * that, so the list has only names.
+ * Calls that PyTorch's libraries link to and that have no meaning without a
+ * device: each answers "not supported". Their parameters do not matter, so only
+ * names are listed.
  */
 
-/* Older builds take these out of libcuda.so.1 one by one and want all. */
+/* Older PyTorch builds look these up in libcuda.so.1 one by one and require all
+ * of them. */
 #define REFUSED_DRIVER(X)                                                      \
 	X(cuMemExportToShareableHandle)                                        \
 	X(cuMemImportFromShareableHandle)                                      \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Graphs, and streams being captured into them.  A node has an order and no
- * work: launching a graph does nothing.
+ * Graphs, and stream capture. Nodes have an order but do no work: launching a
+ * graph does nothing.
  */
 #include "simcuda/stream.h"
 
@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 
-/* Of the arguments of CUDA's functions few matter. */
+/* Few arguments of CUDA's functions matter here. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
 struct CUgraphExec_st {
@@ -87,7 +87,7 @@ cudaGraphNode_t graph_add(cudaGraph_t graph, const struct node_list *behind,
 	return node;
 }
 
-/* Whether each of the second's nodes is one of the first's, or before it. */
+/* Whether each node of `to` is a node of `from` or a predecessor of one. */
 static bool graph_reaches(const struct node_list *from,
 			  const struct node_list *to)
 {
@@ -103,9 +103,9 @@ static bool graph_reaches(const struct node_list *from,
 	return i == to->count;
 }
 
-/* ---- what programs ask of nodes ---- */
+/* ---- queries about nodes ---- */
 
-/* Without room for them, only how many there are. */
+/* With `to` NULL, only returns the count. */
 static cudaError_t dependencies(cudaGraphNode_t node, cudaGraphNode_t *to,
 				size_t *count)
 {
@@ -171,7 +171,7 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph)
 	return process_end(cudaSuccess);
 }
 
-/* Without room for them, only how many there are. */
+/* With `nodes` NULL, only returns the count. */
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes,
 			      size_t *count)
 {
@@ -199,7 +199,8 @@ cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec,
 	return instantiate(CALL_cudaGraphInstantiateWithFlags, exec, graph);
 }
 
-/* As 12 and 13 have it; 11 has other parameters behind the first two. */
+/* The signature of CUDA 12 and 13; in 11 the parameters after the first two
+ * differ. */
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph,
 				 unsigned long long flags)
 {
@@ -234,7 +235,7 @@ cudaError_t cudaUserObjectCreate(cudaUserObject_t *object, void *data,
 	return process_end(cudaSuccess);
 }
 
-/* The callback runs outside the lock: it may call CUDA. */
+/* The callback runs outside the lock, as it may call CUDA. */
 cudaError_t cudaUserObjectRelease(cudaUserObject_t object, unsigned count)
 {
 	struct CUuserObject_st last = { 0 };
@@ -252,7 +253,8 @@ cudaError_t cudaUserObjectRelease(cudaUserObject_t object, unsigned count)
 	return cudaSuccess;
 }
 
-/* Graphs hold nothing, so the reference that moves is never given back. */
+/* Graphs hold no references, so one that is moved to a graph is never released.
+ */
 cudaError_t cudaGraphRetainUserObject(cudaGraph_t graph,
 				      cudaUserObject_t object, unsigned count,
 				      unsigned flags)
@@ -266,11 +268,11 @@ cudaError_t cudaGraphRetainUserObject(cudaGraph_t graph,
 /* ---- capture ---- */
 
 /*
- * Capture: which streams are being captured, into which graph, and behind which
- * of its nodes their next work comes.
+ * Which streams are being captured, into which graph, and after which of its
+ * nodes their next work comes.
  */
 
-/* Ids are never used twice in a process, as the runtime has it. */
+/* Capture ids are unique in a process, as in the real runtime. */
 static unsigned long long last_id;
 static _Thread_local enum cudaStreamCaptureMode mode_of_thread;
 
@@ -293,8 +295,8 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream,
 	return process_end(cudaSuccess);
 }
 
-/* Lets all streams of the graph go; false: the origin does not wait for one of
- * them. */
+/* Ends the capture of all streams of the graph; false: one of them was not
+ * joined to the origin stream. */
 static bool end(cudaGraph_t graph, const struct node_list *last)
 {
 	bool is_joined = true;
@@ -348,7 +350,7 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream,
 	return process_end(cudaSuccess);
 }
 
-/* The nodes are the stream's own until the next call about it. */
+/* The nodes belong to the stream and are valid until the next call on it. */
 cudaError_t cudaStreamGetCaptureInfo_v2(cudaStream_t stream,
 					enum cudaStreamCaptureStatus *status,
 					unsigned long long *id,

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Kept bytes: grains of 256, found by their number; and for each chunk of 2 MiB
- * a bit for each of its grains, so that a large range is forgotten without
- * looking for every one.  A bit for each byte says whether it is known, another
- * whether it was drawn.  A chunk that was filled with one byte stands for all
- * the grains that it does not have: buffers are cleared often, and seldom read.
+ * Kept bytes are stored in grains of 256, found by their number. Each chunk of
+ * 2 MiB has a bit for each of its grains, so that forgetting a large range need
+ * not look up every grain. For each byte, one bit says whether it is known and
+ * another whether it was drawn. A chunk filled with one value stands for all
+ * grains that it does not have itself: buffers are often cleared and seldom
+ * read.
  */
 #include "simcuda/kept.h"
 
@@ -21,17 +22,18 @@
 #define IN_CHUNK (CHUNK / GRAIN)
 
 struct grain {
-	uint64_t number; /* of the address, in grains */
-	uint32_t next;	 /* of those that are free, + 1 */
-	uint32_t age;	 /* known is of this age of all; else nothing is */
+	uint64_t number; /* address / GRAIN */
+	uint32_t next;	 /* in the list of free grains, + 1 */
+	uint32_t age;	 /* `known` is valid if this is kept.age; else nothing
+			  * is known */
 	uint64_t known[GRAIN / 64];
-	uint64_t drawn[GRAIN / 64]; /* of this age, too; no byte is both */
+	uint64_t drawn[GRAIN / 64]; /* valid like `known`; no byte is both */
 	unsigned char bytes[GRAIN];
 };
 
 struct chunk {
 	uint32_t count;
-	uint32_t age; /* as a grain's, of what it is filled with */
+	uint32_t age; /* like a grain's, for the value it is filled with */
 	bool is_filled;
 	unsigned char filling;
 	uint64_t has[IN_CHUNK / 64]; /* a bit for each grain */
@@ -41,14 +43,14 @@ static struct {
 	struct grain *items;
 	size_t count, room;
 	uint32_t first_free; /* + 1 */
-	uint32_t oldest;     /* of those in use, when all are */
-	uint32_t age;	     /* how often all was doubted */
+	uint32_t oldest;     /* of the grains in use, once all are */
+	uint32_t age;	     /* how often everything was doubted */
 	struct gp_map by_number;
 	struct chunk *chunks;
 	size_t chunk_count, chunk_room;
-	size_t filled; /* chunks that are */
+	size_t filled; /* number of filled chunks */
 	struct gp_map chunk_by_number;
-	struct gp_map blocks; /* address -> how many grains */
+	struct gp_map blocks; /* address -> number of grains */
 } kept;
 
 static struct kept_limits limits = {
@@ -66,7 +68,8 @@ const struct kept_limits *kept_limits(void)
 	return &limits;
 }
 
-/* Then what lies where the oldest was kept is forgotten. */
+/* If all of these are in use, the chunk around the oldest grain is forgotten.
+ */
 static uint32_t most_grains(void)
 {
 	return (uint32_t)(limits.most_of_all / GRAIN);
@@ -81,7 +84,7 @@ static uint64_t bits(size_t from, size_t to)
 	return up_to & ~((UINT64_C(1) << from) - 1);
 }
 
-/* The bits of one word that [at, at + size) has. */
+/* The bits of one word that belong to [at, at + size). */
 static uint64_t bits_of_word(size_t word, size_t at, size_t size)
 {
 	size_t begin = word * 64, end = at + size;
@@ -111,7 +114,7 @@ static void set_state(struct grain *grain, size_t at, size_t size,
 	}
 }
 
-/* The least that holds of all of them. */
+/* The weakest state of all bytes in the range. */
 static enum kept_state state_of(const struct grain *grain, size_t at,
 				size_t size)
 {
@@ -170,8 +173,8 @@ static void unmark(uint64_t number)
 	chunk->count--;
 }
 
-/* The first grain of [number, last] of which anything is kept; one behind the
- * last: there is none. */
+/* The first grain in [number, last] with kept bytes; last + 1: there is none.
+ */
 static uint64_t next_kept(uint64_t number, uint64_t last)
 {
 	while (number <= last) {
@@ -192,7 +195,8 @@ static uint64_t next_kept(uint64_t number, uint64_t last)
 
 /* ---- grains ---- */
 
-/* Clears what the range has of a grain; true: nothing is left of it. */
+/* Clears the part of a grain in the range; true: nothing of the grain is left.
+ */
 static bool clear(struct grain *grain, uint64_t addr, uint64_t end)
 {
 	uint64_t begin = grain->number * GRAIN;
@@ -216,7 +220,7 @@ static void drop(uint32_t index)
 	kept.first_free = index + 1;
 }
 
-/* All grains are in use. */
+/* Called when all grains are in use. */
 static void forget_oldest(void)
 {
 	uint64_t addr = kept.items[kept.oldest].number * GRAIN;
@@ -249,7 +253,7 @@ static struct grain *find(uint64_t number)
 	return index == GP_MAP_NONE ? NULL : &kept.items[index];
 }
 
-/* As the chunk's others are that it does not have. */
+/* Sets it to the state of those grains that the chunk does not have itself. */
 static void fill_grain(struct grain *grain, const struct chunk *chunk)
 {
 	memset(grain->bytes, chunk->filling, GRAIN);
@@ -265,7 +269,7 @@ static bool is_in_filled(uint64_t number)
 	return chunk && chunk->is_filled;
 }
 
-/* Until the next look; NULL: nothing is kept. */
+/* The grain, valid until the next call; NULL: nothing is kept. */
 static const struct grain *look(uint64_t number)
 {
 	static struct grain filled;
@@ -304,8 +308,8 @@ static void unfill(struct chunk *chunk)
 	kept.filled--;
 }
 
-/* All of its grains stand for themselves from here on; or nothing is known of
- * them, where no more would be kept of one copy. */
+/* From now on each grain of the chunk is stored by itself. If the chunk is
+ * larger than a copy that is kept, nothing is known of it instead. */
 static void make_all(uint64_t first)
 {
 	for (uint64_t i = 0; i < IN_CHUNK && CHUNK <= limits.most; i++)
@@ -314,8 +318,8 @@ static void make_all(uint64_t first)
 		unfill(chunk_of(first));
 }
 
-/* Of filled chunks, gives those that lie in the range to each, and makes the
- * grains of those that lie in it in part. */
+/* Calls `each` for the filled chunks that lie in the range. Of those that lie
+ * in it only in part, the grains are made. */
 static bool for_filled(uint64_t addr, uint64_t size,
 		       bool (*each)(struct chunk *chunk))
 {
@@ -358,7 +362,7 @@ void kept_forget(uint64_t addr, uint64_t size)
 	}
 }
 
-/* The part of one grain that a range has. */
+/* The part of a range that lies in one grain. */
 struct part {
 	uint64_t number;
 	size_t at, size;
@@ -598,7 +602,7 @@ bool kept_has_any(uint64_t addr, size_t size)
 	return next_kept(first, last) <= last;
 }
 
-/* The next bytes of a range that are alike, as many as lie in one grain. */
+/* The next bytes of a range that have the same state, within one grain. */
 static size_t alike(uint64_t addr, size_t size, enum kept_state *state)
 {
 	struct part part = part_of(addr, size);
@@ -632,7 +636,7 @@ void kept_copy(uint64_t to, uint64_t from, size_t size)
 		free(bytes);
 		return;
 	}
-	/* Both may overlap: what holds of the one is read first. */
+	/* The ranges may overlap: read all states first. */
 	states = gp_mem_alloc(size, 1);
 	for (size_t i = 0; i < size; i += n) {
 		n = alike(from + i, size - i, &state);
@@ -693,10 +697,10 @@ void kept_forget_all(void)
 
 /* ---- copies ---- */
 
-/* Nothing stands behind a device address: bytes that are not kept come back as
- * zeros. */
+/* Device addresses have no memory behind them: bytes that are not kept are read
+ * as zeros. */
 
-/* What a stream does asynchronously is part of its graph. */
+/* Asynchronous operations on a captured stream become nodes of its graph. */
 static void capture(cudaStream_t stream)
 {
 	process_lock();
@@ -725,22 +729,23 @@ void kept_move(uint64_t to, uint64_t from, size_t size)
 	}
 }
 
-/* What a program goes by, and nobody knows: a loss, or how many elements are
- * not 0. */
+/* A value that the program depends on and that is not known: a loss, or the
+ * number of nonzero elements. */
 static bool is_guess(uint64_t to, uint64_t from, size_t size)
 {
 	return size && memory_is_device(from) && !memory_is_device(to) &&
 	       !kept_has(from, size);
 }
 
-/* It may be known all the same, to who knows what is running. */
+/* The operator that is running may know the value all the same. */
 static void note_guess(void *to, uint64_t from, size_t size)
 {
 	if (!process_ask_read(to, from, size))
 		process_notify_guess();
 }
 
-/* What goes into a graph is done when that is launched, if at all. */
+/* An operation captured into a graph happens when the graph is launched, if at
+ * all. */
 static void doubt_captured(uint64_t to, size_t size)
 {
 	if (streams_are_captured() && memory_is_device(to))
@@ -790,7 +795,7 @@ cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from,
 	return copy(CALL_cudaMemcpyPeerAsync, to, from, size);
 }
 
-/* Rows of width bytes, each pitch bytes behind the one before. */
+/* Rows of width bytes; each begins pitch bytes after the previous one. */
 cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from,
 			      size_t from_pitch, size_t width, size_t height,
 			      enum cudaMemcpyKind kind, cudaStream_t stream)

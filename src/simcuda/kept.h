@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bytes of small copies to a device, kept so that what goes there and comes
- * back survives; all others are zeros.  Of those that are kept some are known:
- * what a GPU would have there; others are drawn: something that it might have,
- * which where nothing is drawn is a guess.
+ * The bytes of small copies to a device, kept so that data which a program
+ * sends there and reads back survives; all other bytes are zeros. A kept byte
+ * may be known: it is what a GPU would have there. It may be drawn: a value
+ * that a GPU might have. In a run without drawn values such a byte is a guess.
  * Called under the lock.
  */
 #ifndef SIMCUDA_KEPT_H
@@ -13,59 +13,58 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The most bytes of one copy that are kept, unless it is set: objects that
- * ranks send each other are larger than most that a program reads back. */
+/* The most bytes that are kept of one copy, by default. Objects that ranks send
+ * each other are larger than most that a program reads back. */
 #define KEPT_MOST 1048576
 
 struct kept_limits {
 	uint64_t most;	      /* bytes of one copy */
-	uint64_t most_of_all; /* copies together; less than 1 TiB */
+	uint64_t most_of_all; /* all copies together; less than 1 TiB */
 };
-/* Before anything is kept. */
+/* To be called before anything is kept. */
 void kept_set_limits(const struct kept_limits *limits);
 const struct kept_limits *kept_limits(void);
 
 enum kept_state { KEPT_UNKNOWN, KEPT_DRAWN, KEPT_KNOWN };
 
-/* What is written is known from then on.
- * They take any size; more than the most bytes of one copy are forgotten, or
- * zeros. */
+/* The bytes are known from now on. These functions take any size; copies larger
+ * than the limit are forgotten, or read as zeros. */
 void kept_write(uint64_t addr, const void *bytes, size_t size);
-/* It is drawn from then on. */
+/* The bytes are drawn from now on. */
 void kept_draw(uint64_t addr, const void *bytes, size_t size);
 void kept_read(uint64_t addr, void *bytes, size_t size);
-/* Of more than the most bytes of one copy those are known that lie in whole
- * chunks of 2 MiB. */
+/* Of a fill larger than the limit, whole chunks of 2 MiB are known. */
 void kept_fill(uint64_t addr, unsigned char value, size_t size);
-/* Whether anything was kept of any of it. */
+/* Whether any byte of the range is kept. */
 bool kept_has_any(uint64_t addr, size_t size);
-/* Whether each byte of it is known; false: a kernel wrote one, if anybody. */
+/* Whether every byte is known. If not, a kernel may have written one. */
 bool kept_has(uint64_t addr, size_t size);
-/* Reads bytes that are all known or drawn, of any size; of fewer the least that
- * holds of any is returned. */
+/* Reads a range of any size, all of it if its bytes are all known or drawn.
+ * Returns the weakest state of its bytes. */
 enum kept_state kept_take(uint64_t addr, void *bytes, size_t size);
-/* Reads those that are known or drawn; the others are drawn from then on: as
- * they are given. */
+/* Reads the bytes that are known or drawn into `bytes`; the others are drawn
+ * from now on, with the values given there. */
 void kept_fill_in(uint64_t addr, void *bytes, size_t size);
-/* Reads it with a value in place of each byte that is not known; how many are.
- */
+/* Reads the range, with `otherwise` for bytes that are not known. Returns the
+ * number of known bytes. */
 size_t kept_take_or(uint64_t addr, void *bytes, size_t size,
 		    unsigned char otherwise);
-/* They stay what they are, and are not known any more. */
+/* The bytes keep their values and are no longer known. */
 void kept_doubt(uint64_t addr, size_t size);
 void kept_doubt_all(void);
-/* A block of memory that the program has from here on, of which nothing is kept
- * yet, and its end. */
+/* The program got or gave back a block of memory, of which nothing is kept at
+ * the beginning. */
 void kept_begin_block(uint64_t addr, uint64_t size);
 void kept_end_block(uint64_t addr);
-/* Nothing in the block is known any more; false: none begins at the address, or
- * it has addresses in it, by which a kernel reaches others. */
+/* Nothing in the block is known any more. false: no block begins at this
+ * address, or the block contains addresses, through which a kernel reaches
+ * other blocks. */
 bool kept_doubt_block(uint64_t addr);
-/* From one device address to another, with what is known of it. */
+/* Copies between device addresses, with the state of each byte. */
 void kept_copy(uint64_t to, uint64_t from, size_t size);
-/* The same between any two addresses, of devices or not. */
+/* Copies between any two addresses, on the host or a device. */
 void kept_move(uint64_t to, uint64_t from, size_t size);
-/* Zeros from here on. */
+/* The bytes are zeros from now on. */
 void kept_forget(uint64_t addr, uint64_t size);
 void kept_forget_all(void);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory: the host's, mapped, cudaMalloc's and of pools; what an address is. */
+/* Host memory, virtual memory, cudaMalloc and pools; what kind of memory an
+ * address is. */
 #include "simcuda/memory.h"
 
 #include <stdlib.h>
@@ -10,14 +11,14 @@
 #include "simcuda/kept.h"
 #include "simcuda/stream.h"
 
-/* Of the arguments of CUDA's functions few matter. */
+/* Few arguments of CUDA's functions matter here. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
 /* ---- host memory ---- */
 
 /*
- * Host memory that the device can reach: allocated here, or registered.  Its
- * ranges are kept in order, as programs ask of any address what it is.
+ * Host memory that the device can access: allocated here, or registered. Its
+ * ranges are sorted, as programs ask of any address what it is.
  */
 
 struct range {
@@ -29,7 +30,7 @@ static struct {
 	size_t count, room;
 } ranges;
 
-/* The first range behind an address. */
+/* Index of the first range that begins after an address. */
 static size_t after(uint64_t addr)
 {
 	size_t low = 0, high = ranges.count;
@@ -102,7 +103,7 @@ cudaError_t cudaHostAlloc(void **pointer, size_t size, unsigned flags)
 	return allocate(CALL_cudaHostAlloc, pointer, size);
 }
 
-/* Both sides reach it: it is on the host. */
+/* Managed memory is accessible from both sides; here it is on the host. */
 cudaError_t cudaMallocManaged(void **pointer, size_t size, unsigned flags)
 {
 	return allocate(CALL_cudaMallocManaged, pointer, size);
@@ -148,8 +149,8 @@ cudaError_t cudaHostGetDevicePointer(void **device, void *pointer,
  *
  * Reservations, physical memory by handle, and mappings.
  *
- * Memory is taken when a handle is created and given back when it is released
- * and no longer mapped, whichever comes last, as the driver does.
+ * As in the driver, memory is taken when a handle is created, and returned when
+ * the handle is both released and no longer mapped.
  */
 
 struct handle {
@@ -159,7 +160,7 @@ struct handle {
 	bool is_held; /* not yet released */
 };
 
-/* A driver's handle is the index + 1; a slot is used anew when it is free. */
+/* A driver's handle is the index + 1. Free slots are reused. */
 static struct {
 	struct handle *items;
 	uint32_t *spare;
@@ -187,7 +188,7 @@ static uint32_t new_handle(void)
 	return (uint32_t)handles.count++;
 }
 
-/* Gives the memory back when nobody holds or maps it any more. */
+/* Returns the memory if it is neither held nor mapped any more. */
 static void settle(uint32_t index)
 {
 	struct handle *h = &handles.items[index];
@@ -212,10 +213,11 @@ static struct handle *find(CUmemGenericAllocationHandle handle)
 	return &handles.items[handle - 1];
 }
 
-/* So large a mapping is still found from its last grain. */
+/* The largest mapping, in grains, that is found from an address in its last
+ * grain. */
 #define MOST_GRAINS 65536
 
-/* Whose memory is mapped at an address; false: none is. */
+/* The device whose memory is mapped at an address; false: nothing is mapped. */
 static bool virtual_device(uint64_t addr, int *device)
 {
 	uint64_t at = addr / GP_DEVICE_GRAIN * GP_DEVICE_GRAIN;
@@ -316,7 +318,7 @@ CUresult cuMemMap(CUdeviceptr address, size_t size, size_t offset,
 	return process_end_driver(CUDA_SUCCESS);
 }
 
-/* A range may hold several mappings; they begin on grains. */
+/* The range may contain several mappings, which begin on grains. */
 CUresult cuMemUnmap(CUdeviceptr address, size_t size)
 {
 	uint32_t index;
@@ -351,7 +353,7 @@ CUresult cuMemGetAllocationGranularity(size_t *granularity,
 	return process_end_driver(CUDA_SUCCESS);
 }
 
-/* Nobody who asks needs more than the beginning. */
+/* Callers need no more than the base address. */
 CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *size,
 				 CUdeviceptr address)
 {
@@ -376,7 +378,7 @@ static void *pointer_of(uint64_t addr)
 	return (void *)(uintptr_t)addr;
 }
 
-/* A device's cudaMalloc addresses lie so far from the next one's. */
+/* The cudaMalloc addresses of devices are 2^40 apart. */
 #define ADDRESSES_SHIFT 40
 
 static void note_range(struct simcuda_device *device, uint64_t addr,
@@ -467,7 +469,7 @@ cudaError_t cudaFree(void *pointer)
 	if (!pointer)
 		return process_end(cudaSuccess);
 	if (!memory_give((uintptr_t)pointer, &device, &size))
-		return process_end(host_free(pointer)); /* managed */
+		return process_end(host_free(pointer)); /* managed memory */
 	process_end(cudaSuccess);
 	process_notify_memory(device, (uintptr_t)pointer, 0);
 	return cudaSuccess;
@@ -486,7 +488,8 @@ cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes)
 	return process_end(cudaSuccess);
 }
 
-/* Host addresses may lie in between: only what was handed out counts. */
+/* Host addresses may lie between those of devices: only ranges that were
+ * returned count. */
 bool memory_is_device(uint64_t addr)
 {
 	int device;
@@ -544,11 +547,10 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes,
 /*
  * ---- pools ----
  *
- * cudaMallocAsync and what is asked of its pool.
+ * cudaMallocAsync, and queries of its pool.
  *
- * A pool here holds nothing back: memory comes from the device and returns to
- * it at once, so what is reserved is what is used, whatever the release
- * threshold says.
+ * A pool here caches nothing: memory comes from the device and returns to it at
+ * once. So reserved equals used, whatever the release threshold is.
  */
 
 struct CUmemPoolHandle_st {
@@ -557,10 +559,11 @@ struct CUmemPoolHandle_st {
 	bool is_made; /* by the program, and not destroyed */
 };
 
-/* Each device's default pool, and then those that the program makes. */
+/* Each device's default pool, followed by the pools that the program creates.
+ */
 #define MOST_POOLS (SIMCUDA_MOST_DEVICES + 64)
 static struct CUmemPoolHandle_st pools[MOST_POOLS];
-/* An address -> which of those that the program made it is from. */
+/* address -> index of the pool, for pools created by the program */
 static struct gp_map owners;
 
 static void count(struct CUmemPoolHandle_st *pool, uint64_t size)
@@ -572,7 +575,7 @@ static void count(struct CUmemPoolHandle_st *pool, uint64_t size)
 		pool->reserved_high = pool->used;
 }
 
-/* With the lock held, which it gives up. */
+/* Called with the lock held; releases it. */
 static cudaError_t take(void **pointer, size_t size, size_t index, int device,
 			cudaStream_t stream)
 {
@@ -641,7 +644,8 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool,
 	return process_end(cudaErrorNotSupported);
 }
 
-/* What is still used of it goes on counting where nobody asks. */
+/* Memory still allocated from it stays counted in it, which nobody can query.
+ */
 cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool)
 {
 	process_begin(CALL_cudaMemPoolDestroy);
@@ -701,7 +705,7 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool,
 	return process_end(cudaSuccess);
 }
 
-/* High marks can only be set to where they begin anew. */
+/* High-water marks can only be reset, as in CUDA. */
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool,
 				    enum cudaMemPoolAttr attribute, void *value)
 {
@@ -743,7 +747,7 @@ cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t size)
 	return process_end(cudaSuccess);
 }
 
-/* Graphs hold no memory. */
+/* Graphs hold no memory here. */
 cudaError_t cudaDeviceGetGraphMemAttribute(int device, int attribute,
 					   void *value)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* NVIDIA's management library, as far as an OOM message asks it, and a program
- * that wants to know its devices.  A device's handle is its place here. */
+/* NVIDIA's management library, as far as it is used by PyTorch's out-of-memory
+ * message and by programs that list their devices. A device's handle points
+ * into process.devices. */
 #include "simcuda/api/nvml.h"
 
 #include <stdio.h>
@@ -9,7 +10,7 @@
 #include "simcuda/device.h"
 #include "simcuda/process.h"
 
-/* Of the arguments of CUDA's functions few matter. */
+/* Few arguments of CUDA's functions matter here. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
 int nvmlInit_v2(void)
@@ -51,7 +52,7 @@ int nvmlDeviceGetHandleByIndex_v2(unsigned index, void **device)
 	return NVML_SUCCESS;
 }
 
-/* The first, where another call named it. */
+/* 0 for a handle that is not from this file. */
 static int ordinal(const void *device)
 {
 	for (int i = 0; i < process.device_count; i++)
@@ -138,7 +139,7 @@ int nvmlDeviceGetMemoryInfo_v2(void *device, struct nvml_memory_v2 *memory)
 	return NVML_SUCCESS;
 }
 
-/* ---- on the bus: the first is 01:00.0, as cudaDeviceGetPCIBusId says ---- */
+/* ---- PCI: the first device is 01:00.0, as in cudaDeviceGetPCIBusId ---- */
 
 int nvmlDeviceGetHandleByPciBusId_v2(const char *bus_id, void **device)
 {
@@ -151,7 +152,7 @@ int nvmlDeviceGetHandleByPciBusId_v2(const char *bus_id, void **device)
 	return nvmlDeviceGetHandleByIndex_v2(bus - 1, device);
 }
 
-/* The second version ends before the longer name. */
+/* Version 2 of the struct ends before the longer bus id. */
 int nvmlDeviceGetPciInfo_v2(void *device, struct nvml_pci *pci)
 {
 	unsigned bus = ((unsigned)ordinal(device) + 1) & 0xff;
@@ -181,7 +182,8 @@ int nvmlDeviceGetComputeRunningProcesses(void *device, unsigned *count,
 	return NVML_SUCCESS;
 }
 
-/* What cudaDeviceCanAccessPeer says, but not over NVLink, which is not here. */
+/* The answer of cudaDeviceCanAccessPeer; "not supported" for NVLink, which is
+ * not simulated. */
 int nvmlDeviceGetP2PStatus(void *device, void *other, int what, int *status)
 {
 	int reaches = 0;
@@ -208,8 +210,8 @@ int nvmlDeviceGetNvLinkRemotePciInfo_v2(void *device, unsigned link, void *info)
 	return NVML_ERROR_NOT_SUPPORTED;
 }
 
-/* Devices from compute capability 9.0 on must answer; this one is in no
- * fabric.  All versions of the struct begin like this. */
+/* Devices of compute capability 9.0 and later must answer; this one is in no
+ * fabric. All versions of the struct begin with these members. */
 int nvmlDeviceGetGpuFabricInfoV(void *device, void *info)
 {
 	struct {
@@ -248,7 +250,7 @@ int nvmlSystemGetNVMLVersion(char *version, unsigned length)
 	return NVML_SUCCESS;
 }
 
-/* ---- other versions that tell the same ---- */
+/* ---- other versions with the same answer ---- */
 
 #define SAME(of) __attribute__((alias(#of)))
 
@@ -275,11 +277,11 @@ int nvmlDeviceGetGraphicsRunningProcesses_v3(void *device, unsigned *count,
 int nvmlSystemGetCudaDriverVersion(int *version)
 	SAME(nvmlSystemGetCudaDriverVersion_v2);
 
-/* ---- what is logged ---- */
+/* ---- monitoring ---- */
 
 /*
- * What programs log of a device: those of one that is busy all the time.  No
- * memory hangs on them.  None is 0, as rates are made by dividing by them.
+ * What programs log of a device: the values of a busy one. Memory does not
+ * depend on them. None is 0, as programs divide by them.
  */
 
 int nvmlDeviceGetUtilizationRates(void *device, struct nvml_utilization *rates)
@@ -327,7 +329,7 @@ int nvmlDeviceGetPowerManagementLimit(void *device, unsigned *milliwatts)
 	return nvmlDeviceGetEnforcedPowerLimit(device, milliwatts);
 }
 
-/* It grows, as what is logged is a difference of two. */
+/* The value grows, as programs log the difference of two readings. */
 int nvmlDeviceGetTotalEnergyConsumption(void *device,
 					unsigned long long *millijoules)
 {
@@ -339,7 +341,7 @@ int nvmlDeviceGetTotalEnergyConsumption(void *device,
 	return NVML_SUCCESS;
 }
 
-/* Clocks: graphics, SM, memory, video. */
+/* Clock domains: graphics, SM, memory, video. */
 
 #define CLOCK_MEMORY 2
 
@@ -387,8 +389,7 @@ int nvmlDeviceGetMemoryBusWidth(void *device, unsigned *bits)
 	return NVML_SUCCESS;
 }
 
-/* No fan, as on a board for a server; no error correction to switch, and no
- * instances. */
+/* No fan, as on server boards; no switchable ECC; no MIG instances. */
 int nvmlDeviceGetFanSpeed(void *device, unsigned *percent)
 {
 	return NVML_ERROR_NOT_SUPPORTED;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What devices and processes reach of each other. */
+/* What devices and processes can access of each other. */
 #include <string.h>
 #include <unistd.h>
 
@@ -11,8 +11,8 @@
 
 /* ---- peer access ---- */
 
-/* Devices of one machine reach each other's memory, but for those whose driver
- * keeps it from them. */
+/* Devices of one machine can access each other's memory, except where the
+ * driver does not support it. */
 
 /* NVIDIA's driver offers no peer access between GeForce cards since Ada, nor on
  * an RTX 3090 without NVLink. */
@@ -64,13 +64,13 @@ cudaError_t cudaDeviceDisablePeerAccess(int peer)
 /* ---- other processes ---- */
 
 /*
- * Memory and events of other processes.  A handle says which allocation of
- * which process it is; who opens it gets addresses of the same size, apart from
- * its own, that take none of its memory, as the other process has it already.
- * Nothing stands behind them either: bytes do not come along.
+ * Memory and events of other processes. A handle names an allocation of a
+ * process. Whoever opens it gets a range of addresses of the same size, apart
+ * from its own. The range takes no memory of the device, as the other process
+ * has it already. The bytes are not shared.
  */
 
-/* Above what the simulated device hands out. */
+/* Above all addresses of the simulated device. */
 #define IPC_BASE UINT64_C(0x7c0000000000)
 
 enum kind { MEMORY = 0x4d435049, EVENT = 0x45435049 };
@@ -91,7 +91,8 @@ struct opened {
 static struct {
 	struct opened *items;
 	size_t count, room;
-	uint64_t end; /* of the addresses that were handed out, from the base */
+	uint64_t end; /* offset from the base of the end of all returned
+		       * addresses */
 } opened;
 
 void ipc_forget(void)
@@ -131,7 +132,7 @@ cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *to, void *pointer)
 	return process_end(cudaSuccess);
 }
 
-/* One handle is mapped once, however often it is opened. */
+/* A handle is mapped once, however often it is opened. */
 static struct opened *find_handle(const struct handle *handle)
 {
 	for (size_t i = 0; i < opened.count; i++)
@@ -165,7 +166,7 @@ cudaError_t cudaIpcOpenMemHandle(void **pointer, cudaIpcMemHandle_t from,
 	if (handle.kind != MEMORY || !process_has_device(handle.device) ||
 	    !handle.size || handle.size > IPC_BASE)
 		return process_end(cudaErrorInvalidResourceHandle);
-	/* Who made it cannot open it. */
+	/* The process that made the handle cannot open it. */
 	if (handle.process == getpid())
 		return process_end(cudaErrorDeviceUninitialized);
 	o = find_handle(&handle);
@@ -189,7 +190,7 @@ cudaError_t cudaIpcCloseMemHandle(void *pointer)
 	return process_end(cudaSuccess);
 }
 
-/* What another process recorded is done. */
+/* Another process's events are complete. */
 cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t *to, cudaEvent_t event)
 {
 	const struct handle handle = { .kind = EVENT, .process = getpid() };

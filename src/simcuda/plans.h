@@ -2,12 +2,12 @@
 /*
  * How a recorded program asks the real cuDNN for plans.
  *
- * Since 9.8 cuDNN plans for a device that is not there, from a description of
- * it ("deviceless ahead-of-time compilation").  That is done in a process of
- * its own: whatever the library does there, the program is not touched by it.
- * The two speak over a stream socket; descriptors are numbers that the program
- * chooses, from 1 on.  What makes, fills and ends them is told, many at once,
- * and has no reply: whether that failed is said when they are finalized.
+ * Since 9.8 cuDNN can plan for a device that is not there, from a description
+ * of it ("deviceless ahead-of-time compilation"). This is done in another
+ * process, so that the library cannot affect the program. The two talk over a
+ * stream socket. Descriptors are numbers chosen by the program, starting at 1.
+ * Requests that create, set or destroy descriptors are sent in batches and have
+ * no reply: their errors are reported when the descriptor is finalized.
  */
 #ifndef SIMCUDA_PLANS_H
 #define SIMCUDA_PLANS_H
@@ -19,8 +19,8 @@
 #include "gpupool/status.h"
 
 enum gp_plans_ask {
-	GP_PLANS_HELLO,	 /* reply: count is the version, text why there is none
-			  */
+	GP_PLANS_HELLO,	 /* reply: count is cuDNN's version; or text says why
+			  * there is none */
 	GP_PLANS_CREATE, /* name: the descriptor's type; no reply */
 	GP_PLANS_SET,	 /* the elements follow; no reply */
 	GP_PLANS_FINALIZE,
@@ -28,11 +28,11 @@ enum gp_plans_ask {
 	GP_PLANS_DESTROY, /* no reply */
 };
 
-/* Elements that are descriptors are numbers of 8 bytes, 0 for none; those to
- * be filled by GP_PLANS_GET follow the request. */
+/* Elements that are descriptors are sent as 8-byte numbers, 0 for none. Those
+ * to be filled by GP_PLANS_GET follow its request. */
 struct gp_plans_request {
 	uint32_t ask, id;
-	int32_t name, type; /* of cudnnBackendAttributeName_t and -Type_t */
+	int32_t name, type; /* cudnnBackendAttributeName_t and -Type_t */
 	int64_t count;	    /* of elements */
 	uint64_t bytes;	    /* that follow */
 };
@@ -43,7 +43,7 @@ struct gp_plans_reply {
 	int64_t count;
 };
 
-/* No request and no reply is longer. */
+/* The longest request or reply. */
 #define GP_PLANS_MOST_BYTES (UINT64_C(16) << 20)
 
 /* cudnnBackendAttributeType_t, cudnn_graph.h of cuDNN 9. */
@@ -53,7 +53,7 @@ enum gp_plans_type {
 	GP_PLANS_CHAR = 24,
 };
 
-/* The library refused to answer: its status codes of these names. */
+/* Status codes of cuDNN, for requests that could not be answered. */
 #define GP_PLANS_BAD_PARAM     2000
 #define GP_PLANS_NOT_SUPPORTED 3000
 
@@ -62,7 +62,7 @@ bool gp_plans_has_reply(const struct gp_plans_request *request);
 /* Bytes of an element. */
 size_t gp_plans_element(int type);
 
-/* True when all of it was read or written; the socket may be interrupted. */
+/* true: all bytes were transferred. Interrupted calls are resumed. */
 bool gp_plans_read(int socket, void *bytes, size_t size);
 bool gp_plans_write(int socket, const void *bytes, size_t size);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The process's devices, the lock, the control interface to both, and what the
- * environment says of them. */
+/* The process's devices, the lock, and the control interface; settings from the
+ * environment. */
 #include "simcuda/process.h"
 
 #include <pthread.h>
@@ -12,7 +12,7 @@
 #include "simcuda/memory.h"
 #include "simcuda/stream.h"
 
-/* As the simulated device of gpupool has it when nothing is said. */
+/* The default of gpupool's simulated device. */
 #define DEFAULT_CAPACITY (UINT64_C(80) << 30)
 
 struct process process;
@@ -22,8 +22,7 @@ static bool is_ready;
 static _Thread_local int current;
 static _Thread_local cudaError_t last_error;
 
-/* ---- the environment: a library in another program has no command line ----
- */
+/* ---- the environment: inside another program there is no command line ---- */
 
 static uint64_t number(const char *name, uint64_t otherwise)
 {
@@ -46,7 +45,7 @@ static void apply_events(const char *text)
 		streams_set_events(SIMCUDA_EVENTS_INSTANT, 0);
 }
 
-/* A device, as gpupool record passes it on: the numbers of struct
+/* A device as gpupool record passes it on: the members of struct
  * simcuda_properties in their order, then its name. */
 static void apply_gpu(const char *text)
 {
@@ -127,7 +126,7 @@ CUresult process_end_driver(CUresult error)
 	return error;
 }
 
-/* ---- what the rest of the library wants to know ---- */
+/* ---- hooks for the rest of the library ---- */
 
 struct process_hooks process_hooks;
 
@@ -258,7 +257,7 @@ struct gp_device *process_memory(int device)
 	return d->memory;
 }
 
-/* ---- errors: of this thread, outside the lock ---- */
+/* ---- errors: per thread, outside the lock ---- */
 
 cudaError_t cudaGetLastError(void)
 {
@@ -315,7 +314,7 @@ const char *cudaGetErrorName(cudaError_t error)
 	return describe(error, true);
 }
 
-/* The driver's numbers are the runtime's. */
+/* The driver's error numbers are the runtime's. */
 CUresult cuGetErrorString(CUresult error, const char **text)
 {
 	*text = describe((cudaError_t)error, false);

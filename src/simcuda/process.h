@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What one process holds of CUDA: its devices, under one lock.
+ * CUDA's state in one process: its devices, under one lock.
  *
- * The real runtime is a mutable global too: programs reach it through functions
- * that take no context.  Streams, handles and the like are behind the same
- * lock, each in the file that is named after it.
+ * Like the real runtime's, it is global and mutable: programs call functions
+ * that take no context. Streams, handles and the like are under the same lock,
+ * each in the file named after it.
  */
 #ifndef SIMCUDA_PROCESS_H
 #define SIMCUDA_PROCESS_H
@@ -18,7 +18,7 @@
 #include "simcuda/api/cuda_runtime_api.h"
 #include "simcuda/simcuda.h"
 
-/* Every call that is here, by name: one list, from which they are counted. */
+/* Every call that is implemented here. Calls are counted by this list. */
 #define SIMCUDA_CALLS(X)                                                       \
 	X(cudaMalloc)                                                          \
 	X(cudaFree)                                                            \
@@ -131,8 +131,8 @@ enum simcuda_call {
 		CALLS,
 };
 
-/* Work that waits for another process: places in a table of 64, as bits, and
- * how much of it was issued when this was noted, as places are used anew. */
+/* Work that waits for another process: the places it waits for, as bits of a
+ * table of 64; and how many waits had been issued, as places are reused. */
 struct awaited {
 	uint64_t places, issued;
 };
@@ -142,28 +142,28 @@ struct simcuda_device {
 	struct gp_device *memory; /* NULL until it is used */
 	bool is_borrowed;
 	uint64_t capacity;
-	uint64_t lowest, highest; /* of what cudaMalloc handed out */
-	struct gp_map grains; /* cudaMalloc'd address -> its size in grains */
+	uint64_t lowest, highest; /* of the addresses cudaMalloc returned */
+	struct gp_map grains;	  /* cudaMalloc address -> size in grains */
 	struct simcuda_properties properties;
-	uint32_t peers; /* whose memory it reaches: a bit each */
+	uint32_t peers; /* bit set of the devices whose memory it may access */
 };
 
 struct process {
 	struct simcuda_device devices[SIMCUDA_MOST_DEVICES];
 	int device_count;
-	int most_wanted; /* the largest ordinal that there is no device of */
-	uint64_t context_bytes; /* of a device, that no allocation has */
-	bool is_boundless; /* what is shown of a device's memory is no limit */
+	int most_wanted; /* highest ordinal requested of a missing device */
+	uint64_t context_bytes; /* of each device, taken by the context */
+	bool is_boundless; /* the memory size that is reported is no limit */
 	bool is_downward;  /* memory is placed as CUDA does on Linux */
-	int reserving;	   /* whose memory serves reservations: one for all, as
-			    * their addresses belong to the process */
-	uint64_t highest_reserved; /* end of what was */
+	int reserving;	   /* the device that serves all reservations: addresses
+			    * belong to the process */
+	uint64_t highest_reserved; /* end of the highest reservation */
 	uint64_t calls[CALLS];
 };
 extern struct process process;
 
-/* Each call begins and ends with these: they lock, count, and keep the last
- * error of the thread. */
+/* Every call begins and ends with these: they take and release the lock, count
+ * the call, and set the thread's last error. */
 void process_begin(enum simcuda_call call);
 cudaError_t process_end(cudaError_t error);
 CUresult process_end_driver(CUresult error);
@@ -172,43 +172,44 @@ CUresult process_end_driver(CUresult error);
 void process_lock(void);
 void process_unlock(void);
 
-/* Device addresses that a kernel was given. */
+/* The device addresses among a kernel's arguments. */
 #define MOST_REACHED 64
 struct process_reach {
 	uint64_t addresses[MOST_REACHED];
 	size_t count;
 };
 
-/* What the rest of the library wants to know; each is called with no lock held,
- * and NULL where nobody does. */
+/* Callbacks of the rest of the library. They are called without the lock; NULL:
+ * nobody listens. */
 struct process_hooks {
-	/* A program is about to use a device: it asks how many there are. */
+	/* The program is about to use a device: it asks how many there are. */
 	void (*count)(void);
 	/* The program waits for its device. */
 	void (*pause)(void);
-	/* An event was recorded, or somebody was told that it is done. */
+	/* An event was recorded, or was reported as complete. */
 	void (*event)(const void *event, bool is_done);
-	/* Somebody asked for an event that nobody waited for yet, and that
-	 * waits for other processes. */
+	/* The program queried an event that nothing has waited for yet and that
+	 * depends on other processes. */
 	void (*unfinished)(const struct awaited *what);
-	/* What cudaMalloc took, or what cudaFree gave back (0 bytes). */
+	/* cudaMalloc allocated this memory, or cudaFree freed it (bytes is 0).
+	 */
 	void (*memory)(int device, uint64_t addr, uint64_t bytes);
-	/* A program read what nobody knows. */
+	/* The program read a value that is not known. */
 	void (*guess)(void);
-	/* Something that computes was launched: a kernel, a library's call, a
-	 * graph.  What it wrote is not known here, nor where, if reach is NULL.
-	 * It is captured when it goes into a graph instead. */
+	/* A kernel, a library call or a graph was launched. What it writes is
+	 * not known here; nor is where, if reach is NULL. is_captured: it
+	 * became a node of a graph instead. */
 	void (*work)(bool is_captured, const struct process_reach *reach);
-	/* A program reads bytes that nobody knows: what it should read may be
-	 * put there; true, it is known. */
+	/* The program reads bytes that are not known. The callback may put the
+	 * right ones there; it then returns true. */
 	bool (*read)(void *to, uint64_t from, size_t size);
-	/* A captured stream is waited for by another, which is then captured
-	 * too. */
+	/* A stream waits for a captured one and so becomes captured too. */
 	void (*wait)(uint64_t stream, uint64_t by);
 
-	/* Bytes from other processes.  Two may wait: before the program reads
-	 * or writes device memory, and before it waits for its device, with
-	 * what a stream's work waits for (stream.h). */
+	/* For bytes that come from other processes. `before` and `await` may
+	 * block: before the program reads or writes device memory, and before
+	 * it waits for its device, with what the stream's work waits for
+	 * (stream.h). */
 	void (*before)(uint64_t addr, uint64_t size, bool is_written);
 	void (*await)(const struct awaited *what);
 	bool (*is_awaited)(const struct awaited *what);
@@ -229,17 +230,18 @@ void process_before_read(uint64_t addr, uint64_t size);
 void process_before_write(uint64_t addr, uint64_t size);
 void process_wait_for(const struct awaited *what);
 bool process_is_awaited(const struct awaited *what);
-/* Of this thread.  Which memory PyTorch takes for free must not depend on when
- * other processes do something: what it asks for has come. */
+/* For this thread: data from other processes is treated as arrived. Which
+ * blocks PyTorch's allocator regards as free must not depend on when other
+ * processes act. */
 void process_ignore_others(bool ignores);
 
-/* The thread's. */
+/* Of the calling thread. */
 int process_current_device(void);
 void process_set_current_device(int device);
 
-/* What is asked for beyond those is kept in most_wanted. */
+/* An ordinal that is too high is recorded in most_wanted. */
 bool process_has_device(int device);
-/* Of a device that is there. */
+/* The device must exist. */
 struct gp_device *process_memory(int device);
 
 static inline uint64_t process_grains(uint64_t size)
@@ -247,7 +249,7 @@ static inline uint64_t process_grains(uint64_t size)
 	return size / GP_DEVICE_GRAIN + (size % GP_DEVICE_GRAIN != 0);
 }
 
-/* What the other files hold, forgotten. */
+/* Clears the state of the other files. */
 void streams_forget(void);
 void unknown_forget(void);
 

@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* Streams: a number each, and how much of what was recorded there is done.
- * Events: a place in a stream's work. */
+/* Streams: each has a number, and how much of what was recorded on it is
+ * complete. Events: a place in a stream's work. */
 #include "simcuda/stream.h"
 
 #include <stdlib.h>
 
 #include "base/mem.h"
 
-/* Handles of streams made here; PyTorch takes odd ones for its own. */
+/* Handles of streams created here. They are even: PyTorch uses odd ones for its
+ * own. */
 #define FIRST_HANDLE UINT64_C(0x53000000)
 #define HANDLE_STEP  0x10
 
-/* An allocator asks once a request: so many are a waiting loop's. */
+/* An allocator queries an event once per request: as many queries with no other
+ * work in between are a polling loop. */
 #define MOST_POLLS 10000
 
 /*
- * The simulated clock: what any work takes, a copy over PCI Express 5.0, and
- * the threads of a launch, as those that fill memory on an A100.  Nothing
- * follows from it but that time passes.
+ * The simulated clock: a fixed time for each piece of work, a PCI Express 5.0
+ * rate for copies, and for launches the rate at which an A100's threads fill
+ * memory. Nothing depends on the clock but the times that are reported.
  */
 #define WORK_NS		    5000
 #define COPIED_BYTES_PER_NS 50
@@ -29,7 +31,7 @@ static struct {
 	struct gp_map by_handle;
 	uint64_t created;
 	uint64_t work;	  /* issued so far, on any stream */
-	uint64_t time_ns; /* that it took */
+	uint64_t time_ns; /* of that work */
 	enum simcuda_events when;
 	uint64_t lag;
 } streams;
@@ -87,7 +89,7 @@ size_t streams_count(void)
 	return streams.count;
 }
 
-/* Something was launched, copied or recorded. */
+/* Counts a launch, a copy or a recorded event. */
 static void streams_work(void)
 {
 	streams.work++;
@@ -129,8 +131,9 @@ void stream_launch(uint64_t handle, uint64_t threads)
 	streams.time_ns += threads / THREADS_PER_NS;
 }
 
-/* What it does next comes behind these nodes of a graph being captured; CUDA
- * refuses what is of another graph, or of none. */
+/* The stream's next work comes after these nodes of a graph being captured.
+ * CUDA refuses this if the stream belongs to another graph, or if the nodes
+ * belong to none. */
 static cudaError_t stream_wait(uint32_t index, cudaGraph_t graph,
 			       const struct node_list *nodes)
 {
@@ -146,7 +149,7 @@ static cudaError_t stream_wait(uint32_t index, cudaGraph_t graph,
 
 /* ---- work that waits for other processes ---- */
 
-/* Which of all that was issued has the place. */
+/* For each place: the number of the wait that uses it. */
 static uint64_t awaited_at[64];
 
 void stream_await(uint64_t handle, unsigned place, uint64_t issued)
@@ -158,7 +161,7 @@ void stream_await(uint64_t handle, unsigned place, uint64_t issued)
 	stream->awaited.issued = issued;
 }
 
-/* What is done on it waits for what another one does, too. */
+/* Work on the stream waits for whatever the other work waits for. */
 static void stream_join(struct stream *stream, const struct awaited *other)
 {
 	for (unsigned i = 0; i < 64; i++)
@@ -186,8 +189,8 @@ void streams_set_events(enum simcuda_events when, uint64_t lag)
 	streams.lag = lag;
 }
 
-/* Whether what was recorded as the number-th on a stream, when so much work
- * had been issued, is complete. */
+/* Whether the event of this number on the stream is complete; `work` is the
+ * amount of work that had been issued when it was recorded. */
 static bool stream_is_done(uint32_t index, uint64_t number, uint64_t work)
 {
 	if (streams.when == SIMCUDA_EVENTS_INSTANT ||
@@ -197,7 +200,7 @@ static bool stream_is_done(uint32_t index, uint64_t number, uint64_t work)
 	       streams.work >= work + streams.lag;
 }
 
-/* A program that does nothing but ask waits: it is done then. */
+/* A program that does nothing but query is waiting for it: complete it. */
 static bool stream_polled_enough(struct polls *polls)
 {
 	if (polls->work != streams.work)
@@ -269,7 +272,7 @@ void simcuda_all_done(void)
 	process_unlock();
 }
 
-/* ---- CUDA's ---- */
+/* ---- CUDA's calls ---- */
 
 static cudaError_t create(enum simcuda_call call, cudaStream_t *stream,
 			  int priority)
@@ -301,7 +304,7 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned flags,
 	return create(CALL_cudaStreamCreateWithPriority, stream, priority);
 }
 
-/* Its number is kept: events on it may still be asked about. */
+/* The stream's number stays valid: its events may still be queried. */
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
 	process_begin(CALL_cudaStreamDestroy);
@@ -333,9 +336,9 @@ cudaError_t cudaStreamQuery(cudaStream_t stream)
 }
 
 /*
- * Under manual events only the controlling program says what is done: an
- * allocator that waits for a stream before it unmaps memory must not complete
- * the events of other blocks, or runs could not be compared.
+ * With manual events only the controlling program completes work: an allocator
+ * that waits for a stream before it unmaps memory must not complete the events
+ * of other blocks, or runs could not be compared.
  */
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
@@ -365,7 +368,7 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
 	if (least)
 		*least = 0;
 	if (greatest)
-		*greatest = -5; /* as devices since Ampere say */
+		*greatest = -5; /* as reported by devices since Ampere */
 	return process_end(cudaSuccess);
 }
 
@@ -376,8 +379,8 @@ struct CUevent_st {
 	uint64_t number; /* 0: never recorded, and so complete */
 	uint64_t work, time_ns;
 	struct polls polls;
-	/* Recorded on a stream that was captured: there, and only there, it can
-	 * be waited for. */
+	/* If it was recorded on a captured stream, it can only be waited for
+	 * within that capture. */
 	unsigned long long capture;
 	struct node_list nodes;
 	struct awaited awaited;
@@ -497,7 +500,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
 	return cudaSuccess;
 }
 
-/* The graph that is being made, or NULL. */
+/* The graph being captured under this id; NULL: its capture has ended. */
 static cudaGraph_t open_graph(unsigned long long capture)
 {
 	for (size_t i = 0; i < streams_count(); i++) {

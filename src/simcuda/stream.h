@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Streams, events, the work on them, and graphs that it is captured into;
+/* Streams, events, the work on them, and the graphs into which it is captured;
  * called under the lock. */
 #ifndef SIMCUDA_STREAM_H
 #define SIMCUDA_STREAM_H
@@ -9,9 +9,9 @@
 
 #include "simcuda/process.h"
 
-/* ---- graphs: nodes, and what each comes behind (graph.c) ---- */
+/* ---- graphs: nodes and their dependencies (graph.c) ---- */
 
-/* Some nodes of a graph, each once; zeroed is none. */
+/* A set of nodes of a graph; empty if zeroed. */
 struct node_list {
 	cudaGraphNode_t *nodes;
 	size_t count, room;
@@ -23,7 +23,7 @@ struct CUgraphNode_st {
 };
 
 struct CUgraph_st {
-	unsigned long long capture; /* id of what it came from */
+	unsigned long long capture; /* id of the capture it came from */
 	struct node_list all;	    /* owned */
 };
 
@@ -32,14 +32,13 @@ void node_list_join(struct node_list *to, const struct node_list *from);
 void node_list_clear(struct node_list *list);
 
 void graph_destroy(cudaGraph_t graph);
-/* A node behind those. */
+/* Adds a node that depends on those. */
 cudaGraphNode_t graph_add(cudaGraph_t graph, const struct node_list *behind,
 			  bool is_empty);
 
 /* ---- streams ---- */
 
-/* How often it was asked whether something is done, while there was no other
- * work than this. */
+/* How often something was queried while no other work was issued. */
 struct polls {
 	uint64_t work;
 	uint32_t count;
@@ -48,30 +47,30 @@ struct polls {
 struct stream {
 	uint64_t handle;
 	uint64_t issued, done; /* numbers of recorded events */
-	uint64_t work;	       /* all there was when the last was recorded */
+	uint64_t work;	       /* total work when the last event was recorded */
 	struct polls polls;
 	cudaGraph_t graph;     /* it is captured into; NULL: not captured */
 	bool is_origin;	       /* its capture began here: it owns the graph */
-	struct node_list next; /* its next work comes behind these nodes */
+	struct node_list next; /* its next work comes after these nodes */
 	int priority;
 	struct awaited awaited;
 };
 
-/* A handle that was never seen is a stream all the same: programs may bring
- * their own numbers. */
+/* A handle that was never seen is a stream too: programs may bring their own.
+ */
 uint32_t stream_index(uint64_t handle);
-struct stream *stream_at(uint32_t index); /* until the next new one */
+struct stream *stream_at(uint32_t index); /* valid until a stream is added */
 
 size_t streams_count(void);
 
 void streams_copy(uint64_t size);
 /* The simulated clock, which work advances. */
 uint64_t streams_time_ns(void);
-/* The same on a stream: a node, if it is captured. */
+/* Work on a stream: also a graph node, if the stream is captured. */
 void stream_work(uint64_t handle);
 void stream_launch(uint64_t handle, uint64_t threads);
-void stream_node(uint64_t handle); /* no more than that */
-/* What is done on it waits for this too. */
+void stream_node(uint64_t handle); /* adds only the node */
+/* Further work on the stream waits for this too. */
 void stream_await(uint64_t handle, unsigned place, uint64_t issued);
 void streams_arrived(unsigned place);
 bool streams_are_captured(void);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The part of the CUDA driver's interface that is here, in the place of
- * <cuda.h>; see cuda_runtime_api.h.  Names, numbers and layouts: CUDA Toolkit
- * 13.0, cuda.h; those of 11.8 and 12.9 are the same.
+ * The part of the CUDA driver API that is provided, in place of <cuda.h>; see
+ * cuda_runtime_api.h. Names, numbers and layouts: cuda.h of CUDA Toolkit 13.0;
+ * those of 11.8 and 12.9 are the same.
  */
 #ifndef SIMCUDA_API_CUDA_H
 #define SIMCUDA_API_CUDA_H
@@ -34,7 +34,7 @@ typedef unsigned long long CUdeviceptr;
 typedef unsigned long long CUmemGenericAllocationHandle;
 typedef struct CUctx_st *CUcontext;
 
-/* CUdevice_attribute: the ones that are not 0 here */
+/* CUdevice_attribute: those that are not 0 here */
 #define CU_ATTRIBUTE_MULTIPROCESSORS 16
 #define CU_ATTRIBUTE_MAJOR	     75
 #define CU_ATTRIBUTE_MINOR	     76

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* In the place of <cuda_runtime.h>, which adds C++ on top of what is here. */
+/* In place of <cuda_runtime.h>, which adds C++ to what is declared here. */
 #ifndef SIMCUDA_API_CUDA_RUNTIME_H
 #define SIMCUDA_API_CUDA_RUNTIME_H
 

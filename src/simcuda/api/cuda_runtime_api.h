@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The part of the CUDA runtime's interface that is here, declared anew so that
- * nothing of the toolkit is needed to build.  It stands where <cuda_runtime_
- * api.h> does, for C and for the C++ headers of PyTorch's c10.
+ * The part of the CUDA runtime API that is provided, declared anew so that the
+ * build needs no CUDA toolkit. It takes the place of <cuda_runtime_api.h>, for
+ * C and for the C++ headers of PyTorch's c10.
  *
- * Names and numbers: CUDA Toolkit 11.8, 12.9 and 13.0, driver_types.h and
- * cuda_runtime_api.h.  SIMCUDA_MAJOR says which of them a build is for.
+ * Names and numbers: driver_types.h and cuda_runtime_api.h of CUDA Toolkit
+ * 11.8, 12.9 and 13.0. SIMCUDA_MAJOR says for which of them the build is.
  */
 #ifndef SIMCUDA_API_CUDA_RUNTIME_API_H
 #define SIMCUDA_API_CUDA_RUNTIME_API_H
@@ -17,7 +17,7 @@
 #endif
 #define CUDART_VERSION (SIMCUDA_MAJOR * 1000)
 
-/* C++ programs may leave out what they do not ask for. */
+/* In C++ trailing parameters have default values. */
 #ifdef __cplusplus
 #define SIMCUDA_OR(value) = value
 extern "C" {
@@ -109,7 +109,7 @@ enum cudaMemoryType {
 #define cudaUserObjectNoDestructorSync 0x1
 #define cudaGraphUserObjectMove	       0x1
 
-/* What these point to is this library's own affair. */
+/* Opaque types. */
 typedef struct CUstream_st *cudaStream_t;
 typedef struct CUevent_st *cudaEvent_t;
 typedef struct CUgraph_st *cudaGraph_t;
@@ -136,7 +136,7 @@ struct cudaPointerAttributes {
 	void *devicePointer, *hostPointer;
 };
 
-struct cudaDeviceProp; /* its layout depends on the version: properties.c */
+struct cudaDeviceProp; /* its layout depends on the version: device.c */
 struct cudaMemAccessDesc;
 
 struct cudaMemLocation {

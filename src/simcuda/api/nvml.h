@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The part of NVIDIA's management library that PyTorch asks while it words an
- * out-of-memory error, what programs ask to learn which devices there are, and
- * what they log of them.  Numbers: nvml.h of the CUDA Toolkit 13.0.
+ * The part of NVIDIA's management library that PyTorch calls for its
+ * out-of-memory message, and that programs call to list and monitor devices.
+ * Numbers: nvml.h of CUDA Toolkit 13.0.
  */
 #ifndef SIMCUDA_API_NVML_H
 #define SIMCUDA_API_NVML_H
@@ -73,7 +73,7 @@ int nvmlSystemGetCudaDriverVersion_v2(int *version);
 int nvmlSystemGetDriverVersion(char *version, unsigned length);
 int nvmlSystemGetNVMLVersion(char *version, unsigned length);
 
-/* ---- what is logged ---- */
+/* ---- monitoring ---- */
 
 struct nvml_utilization {
 	unsigned gpu, memory; /* percent */
