@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Checkpointed layers draw what they drew before.
+"""Makes checkpointed layers draw the same values again.
 
-torch.utils.checkpoint runs a function again in backward, where it must make the
-same tensors: on a device it does, as its values are the same ones.  Programs
-may take its functions, so what these call is changed.
+torch.utils.checkpoint runs a function again in backward, where it must compute
+the same tensors. On a device it does, as its values are the same. Programs may
+already have imported its functions, so what these call is patched.
 """
 
 import ctypes
@@ -36,7 +36,7 @@ def change(module):
         return reentrant(ctx, Again(function), *items)
 
     def around_drawn(function, *items, **named):
-        """Yields while the function is run the first time."""
+        """Yields while the function runs the first time."""
         again = Again(function)
         outer = around(again, *items, **named)
         next(outer)

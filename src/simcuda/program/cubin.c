@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A cubin is an ELF file.  Its section .nv.info has attributes of its kernels,
- * by the numbers of their symbols; what they are called is from cuobjdump -elf
- * of the CUDA Toolkit 12.9, and cuobjdump -res-usage gives the same numbers.
+ * A cubin is an ELF file. Its .nv.info sections hold attributes of kernels,
+ * identified by symbol numbers. The attributes' names are those printed by
+ * cuobjdump -elf of CUDA Toolkit 12.9; cuobjdump -res-usage prints the same
+ * numbers.
  *
- * It is read by hand, not with libelf: this library is loaded into other
- * people's programs, and brings along nothing that they might have too.
+ * It is parsed by hand, not with libelf: this library is loaded into other
+ * people's programs and must not bring a library that they may have too.
  */
 #include "simcuda/program/cubin.h"
 
@@ -21,7 +22,7 @@ struct cubin {
 	Elf64_Shdr symbols, names, sections, info;
 };
 
-/* Like the driver, this is not told how large the image is and believes the
+/* Like the driver, this is not told the size of the image and trusts the
  * program. */
 static Elf64_Shdr section_at(const struct cubin *cubin, size_t index)
 {
@@ -45,7 +46,7 @@ static bool open_cubin(struct cubin *cubin, const char *image)
 	const Elf64_Ehdr *header = &cubin->header;
 
 	*cubin = (struct cubin){ .bytes = image };
-	/* Text may be shorter than a header. */
+	/* PTX text may be shorter than an ELF header. */
 	if (strncmp(image, ELFMAG, SELFMAG) != 0)
 		return false;
 	memcpy(&cubin->header, image, sizeof(*header));
@@ -79,7 +80,8 @@ static const char *name_of(const struct cubin *cubin, uint32_t symbol)
 		       : NULL;
 }
 
-/* One of .nv.info, as it is where it has a size: the others take 4 bytes. */
+/* An attribute of .nv.info, in the form that has a size; the other forms take 4
+ * bytes. */
 struct attribute {
 	uint8_t form, what;
 	uint16_t size;
@@ -89,10 +91,10 @@ struct attribute {
 #define FORM_SIZED 4
 #define REGISTERS  0x2f /* EIATTR_REGCOUNT */
 #define FRAME	   0x11 /* EIATTR_FRAME_SIZE */
-#define PARAMETER  0x17 /* EIATTR_KPARAM_INFO: of a kernel's own section */
+#define PARAMETER  0x17 /* EIATTR_KPARAM_INFO: in a kernel's own section */
 
-/* Behind the number that it has in the cubin: which parameter it is, and how
- * large. */
+/* The fields after the parameter's number in the cubin: its ordinal, offset and
+ * size. */
 struct parameter {
 	uint16_t ordinal, offset;
 	uint32_t flags; /* the size in bytes is above bit 18 */
@@ -126,7 +128,7 @@ static void take(const struct cubin *cubin, const struct attribute *a,
 		cubin_kernel(kernels, name)->local_bytes = (int)a->number;
 }
 
-/* Of one section of attributes: the cubin's, or with a kernel that kernel's. */
+/* Reads one section of attributes: the cubin's, or that of the given kernel. */
 static void read_section(const struct cubin *cubin, const Elf64_Shdr *section,
 			 struct kernel *kernel, struct kernel **kernels)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cuDNN: versions, the sizes that are asked for, and graphs of operations.
+ * cuDNN: versions, sizes, and the graph API.
  *
- * How much workspace is needed is a secret of cuDNN's, by device, release and
- * shape: here it is none, and what asked for it is counted, so that the
- * recording can say so.
+ * How much workspace cuDNN needs depends on device, release and shape, and is
+ * not documented. Here it is 0. Calls that ask for it are counted, so that the
+ * recording can report them.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,7 +19,7 @@
 #include "simcuda/program/stand_in.h"
 #include "simcuda/program/torch.h"
 
-/* Programs call these by CUDA's own declarations, and few arguments matter. */
+/* Programs call these through CUDA's own declarations; few arguments matter. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
@@ -35,8 +35,8 @@ size_t cudnnGetCudartVersion(void)
 	return CUDART_VERSION;
 }
 
-/* libraryPropertyType: major, minor, patch.  From 9 on 90100 is 9.1.0; before,
- * 8902 is 8.9.2. */
+/* libraryPropertyType: major, minor, patch. From version 9 on, 90100 is 9.1.0;
+ * before, 8902 is 8.9.2. */
 int cudnnGetProperty(int property, int *value)
 {
 	int version = (int)versions_cudnn();
@@ -48,7 +48,7 @@ int cudnnGetProperty(int property, int *value)
 	return SUCCESS;
 }
 
-/* ---- convolutions of the older interface ---- */
+/* ---- convolutions of the legacy API ---- */
 
 /* cudnnConvolution*AlgoPerf_t: algorithm 0, success, no memory. */
 #define PERF_BYTES 48
@@ -145,23 +145,24 @@ int cudnnGetCTCLossWorkspaceSize_v8(void *handle, int algorithm,
 	return no_size(size, __func__);
 }
 
-/* ---- graphs of operations ---- */
+/* ---- the graph API ---- */
 
 /*
  * Descriptors with attributes, from which plans are made.
  *
- * Where the real library is there (plans.h), it has the descriptors and gives
- * the plans, with their workspace.  Where it is not, whatever is asked for has
- * one plan without workspace, and that is counted.
+ * If the real library is available (plans.h), it holds the descriptors and
+ * makes the plans, with their workspace. If not, every request gets one plan
+ * without workspace, and is counted.
  */
 
-/* cudnnBackendDescriptorType_t: what a plan is run with, which nobody does. */
+/* cudnnBackendDescriptorType_t: the arguments of a plan's execution, which
+ * never happens. */
 #define VARIANT_PACK 16
 
 /* What a handle points to. */
 struct descriptor {
 	int type;
-	uint32_t id; /* the real library's, 0: it has none */
+	uint32_t id; /* the real library's descriptor; 0: there is none */
 };
 
 int cudnnBackendCreateDescriptor(int type, struct descriptor **descriptor)
@@ -193,7 +194,7 @@ int cudnnBackendFinalize(struct descriptor *descriptor)
 	return is_real(descriptor) ? plans_finalize(descriptor->id) : SUCCESS;
 }
 
-/* The real library's numbers of descriptors; free them. */
+/* The real library's ids of the descriptors. To be freed by the caller. */
 static uint64_t *ids_of(int64_t count, struct descriptor *const *descriptors)
 {
 	uint64_t *ids = gp_mem_alloc((size_t)count + 1, sizeof(*ids));
@@ -224,7 +225,7 @@ int cudnnBackendSetAttribute(struct descriptor *descriptor, int name, int type,
 	return status;
 }
 
-/* ---- what is asked about them ---- */
+/* ---- attributes that are read ---- */
 
 /* cudnnBackendAttributeName_t, cudnn_graph.h of cuDNN 9. */
 enum attribute {
@@ -238,8 +239,8 @@ enum attribute {
 	ENGINE_GLOBAL_INDEX = 1301,
 };
 
-/* Descriptors that are asked for were made by the caller; one of them stands
- * for the answer.  Attributes that are lists are empty. */
+/* The caller has made the descriptors to be filled; one of them stands for the
+ * answer. Attributes that are lists are empty. */
 static int stand_in(int name, int64_t room, int64_t *count, void *values)
 {
 	int64_t number = name == OPERATIONGRAPH_ENGINE_GLOBAL_COUNT, found = 0;

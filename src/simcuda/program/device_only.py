@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Operators that only a device has, computed by those that a processor has.
+"""Operators that only a device has, computed with those of a processor.
 
-Run in evaluate.py's names.  Each takes the arguments by the schema's names and
-gives the first results; the others are not known.
+Run with evaluate.py's globals. Each function takes the arguments under the
+schema's names and returns the first results; the others are not known.
 """
 
 import ctypes
@@ -12,11 +12,12 @@ import zlib
 import torch
 
 
-# ---- what is dropped ----
+# ---- dropout ----
 
 
 def seed_by(tensor):
-    """Drawn; the same for backward, which is given the tensor as well."""
+    """A seed that is drawn, but is the same for backward, which gets the
+    tensor too."""
     draw_seed()
     tensor = tensor.contiguous()
     size = tensor.numel() * tensor.element_size()
@@ -58,7 +59,7 @@ def convolution_add_relu(z, alpha, **named):
     return ((convolution(**named)[0] + added).relu(),)
 
 
-# ---- places in an image ----
+# ---- sampling of images ----
 
 
 def grid_sampler(self, grid):
@@ -99,7 +100,7 @@ def batch_norm_backward(
 
 
 def channels(tensor, like):
-    """Of a vector, beside the channels of that."""
+    """A vector over channels, shaped to broadcast with `like`."""
     return tensor.reshape(1, -1, *[1] * (like.dim() - 2))
 
 
@@ -124,7 +125,7 @@ def batch_norm_stats(input, eps):
 def batch_norm_gather(
     mean, invstd, running_mean, running_var, momentum, eps, counts, **more
 ):
-    """Of all processes: a row each."""
+    """The statistics of all processes; each of them has a row."""
     counts = counts.reshape(-1, 1).float()
     total = counts.sum()
     of_all = (mean * counts).sum(0) / total
@@ -185,7 +186,7 @@ def rms_norm_backward(
 # ---- attention: batch, heads, positions, width ----
 
 
-# Where one of these is there, it is attention of another kind.
+# With one of these arguments it is another kind of attention.
 OTHER_KINDS = (
     "alibi_slopes",
     "cu_seqlens_k",
@@ -253,7 +254,7 @@ class Attention:
         return (self.weights * self.kept @ self.value).to(self.type)
 
     def backward(self, grad):
-        """By query, key, value and bias."""
+        """The gradients of query, key, value and bias."""
         grad = grad.float()
         by_weights = grad @ self.value.mT * self.kept
         mean = (by_weights * self.weights).sum(-1, True)
@@ -274,12 +275,12 @@ class Attention:
 
 
 def swap(*tensors):
-    """Heads before positions, or the other way round."""
+    """Exchanges the dimensions of heads and positions."""
     return [t.transpose(1, 2) for t in tensors]
 
 
 def by_position(query, key, value, **named):
-    """Of arguments that have positions before heads."""
+    """For arguments that have positions before heads."""
     return Attention(*swap(query, key, value), **named)
 
 
@@ -352,8 +353,8 @@ def run_recurrent(input, weight, weight_stride0, hx, cx, named):
 
 
 def recurrent(input, weight, weight_stride0, weight_buf, hx, cx, **named):
-    """What is kept for backward, only the library has; weights lie in their
-    buffer, if there is one."""
+    """The reserve space stays unknown, as only the library has it. The weights
+    are in their buffer, if there is one."""
     out, *states = run_recurrent(input, weight, weight_stride0, hx, cx, named)
     states += [None] * (2 - len(states))
     return out, *states, None, None if weight_buf is None else KEPT
@@ -432,11 +433,11 @@ def gru_cell_backward(grad_hy, workspace, has_bias):
     return by_input, by_hidden, grad_hy * i, *by_bias
 
 
-# ---- how many there are of each ----
+# ---- histograms ----
 
 
 def histc(self, bins=100, min=0, max=0, out=None):
-    """A processor has it of floating-point numbers alone."""
+    """On a processor it exists for floating-point numbers only."""
     if self.is_floating_point():
         return (torch.histc(self, bins, min, max),)
     values, least, most = self.reshape(-1).long(), int(min), int(max)
@@ -449,7 +450,7 @@ def histc(self, bins=100, min=0, max=0, out=None):
     return (torch.bincount(places, minlength=bins).to(self.dtype),)
 
 
-# ---- all of them ----
+# ---- the tables ----
 
 INSTEAD = {
     "_conv_depthwise2d": depthwise,
@@ -484,10 +485,10 @@ INSTEAD = {
     "cudnn_grid_sampler_backward": grid_sampler_backward,
     "histc": histc,
 }
-# What is dropped hangs on it.
+# Arguments that decide what is dropped.
 STATE = {"philox_offset", "philox_seed", "rng_state"}
-# They are not read: how a library came to what it dropped, which is drawn here,
-# and what it keeps for itself.
+# Arguments that are not read: the state from which a library drew what it
+# dropped, which is drawn here, and what it keeps for itself.
 UNREAD = {
     "dropout_state",
     "reserve",

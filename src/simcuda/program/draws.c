@@ -16,7 +16,7 @@
 #define MIB ((uint64_t)1 << 20)
 #define TIB ((uint64_t)1 << 40)
 
-/* What is computed must cost little beside the program itself. */
+/* The computation must cost little compared with the program itself. */
 static const struct draws_policy known = {
 	.follows = true,
 	.most = MIB,
@@ -67,11 +67,11 @@ const struct draws_policy *draws_policy(void)
 	return draws.policy;
 }
 
-/* ---- where a thread draws ---- */
+/* ---- the place of a thread's draws ---- */
 
 struct part {
 	uint64_t id;
-	struct gp_map begun; /* operators -> how often */
+	struct gp_map begun; /* operator -> how often it began */
 	struct draws_place before;
 	struct part *outer;
 };
@@ -98,7 +98,8 @@ void simcuda_draws_enter(uint64_t id)
 	here = (struct draws_place){ .of = id };
 }
 
-/* A part whose function raised may be left late, or with its outer one. */
+/* If its function raised, a part may be left late, or together with its outer
+ * one. */
 void simcuda_draws_leave(uint64_t id)
 {
 	const struct part *of = inside;
@@ -149,8 +150,8 @@ uint64_t draws_seed(struct draws_place *place)
 	return seed;
 }
 
-/* Four uniform ones have a sum that is near enough to normal, and cost no
- * logarithm: mean 0, variance 1. */
+/* The sum of four uniform numbers is close enough to normal, and needs no
+ * logarithm. Mean 0, variance 1. */
 static float normal(struct gp_rng *rng)
 {
 	static const float scale = 1.7320508f / 65536; /* sqrt(3) */
@@ -176,7 +177,8 @@ static void put(int dtype, float real, uint64_t bits, char *to)
 	else if (dtype == DTYPE_HALF)
 		tensors_half(real, to);
 	else
-		/* Of numbers nothing is known but that they index something. */
+		/* All that is known of integers is that some are indices: 0 or
+		 * 1. */
 		*to = (char)(bits & 1);
 }
 
@@ -208,7 +210,8 @@ void draws_fill_scalar(int dtype, void *to)
 	float real = fabsf(normal(&rng));
 
 	memset(to, 0, tensors_element(dtype));
-	/* A truth of much, as whether any is not a number, is false. */
+	/* A single truth about many values, such as whether any is NaN, is
+	 * false. */
 	if (dtype != DTYPE_BOOL)
 		put(dtype, real, bits, to);
 }

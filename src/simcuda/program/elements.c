@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* nccl.h */
+/* ncclDataType_t of nccl.h */
 enum type {
 	INT8,
 	UINT8,
@@ -36,7 +36,7 @@ size_t elements_bytes(int type)
 	return is_type(type) ? sizes[type] : 0;
 }
 
-/* ---- floating point in fewer bits: exponent and mantissa of each ---- */
+/* ---- small floating-point formats: bits of exponent and mantissa ---- */
 
 struct format {
 	int bytes, exponent, mantissa;
@@ -76,7 +76,8 @@ static double widened(const struct format *f, uint32_t bits)
 	return bits >> (f->exponent + f->mantissa) & 1 ? -x : x;
 }
 
-/* Rounded to nearest; what is too large is the largest exponent's first. */
+/* Rounds to nearest; values that are too large become infinity, or the first
+ * value of the largest exponent. */
 static uint32_t narrowed(const struct format *f, double x)
 {
 	uint32_t sign = x < 0 ? 1U << (f->exponent + f->mantissa) : 0;
@@ -112,7 +113,8 @@ static uint32_t narrowed(const struct format *f, double x)
 		a = (element)COMBINE((wide)a, (wide)b, op);                    \
 		memcpy(sum, &a, sizeof(a));                                    \
 	}
-/* Whole numbers overflow without harm, and compare with their own sign. */
+/* Types in which no integer overflow is undefined, and which compare with the
+ * right sign. */
 REDUCER(int8, int8_t, int32_t)
 REDUCER(uint8, uint8_t, uint32_t)
 REDUCER(uint32, uint32_t, uint64_t)
@@ -120,7 +122,7 @@ REDUCER(uint64, uint64_t, uint64_t)
 REDUCER(float32, float, float)
 REDUCER(float64, double, double)
 
-/* Sums as if without a sign, so that they overflow without harm. */
+/* Sums are computed without a sign, so that overflow is defined. */
 #define SIGNED_REDUCER(name, element, unsigned_reducer)                        \
 	static void name(char *sum, const char *with, int op)                  \
 	{                                                                      \
@@ -179,7 +181,7 @@ void elements_reduce(void *sum, const void *with, size_t count, int type,
 	}
 }
 
-/* Averages are of floating point numbers, or of whole ones rounded down. */
+/* Averages: of floating-point numbers, or of integers, rounded down. */
 static void divide(char *at, int type, int by)
 {
 	const struct format *f = format_of(type);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A free and its completion are two entries of the allocator and, when one
- * follows the other, one event: a free is held back until the next entry.
+ * The allocator reports a free and its completion as two entries, but they are
+ * one event if one directly follows the other. So a free is held back until the
+ * next entry.
  */
 #include "simcuda/program/entries.h"
 
@@ -26,9 +27,9 @@ struct device {
 	struct gp_map on_streams; /* id -> 1: used on other streams */
 	uint32_t next_id;
 	bool has_context;
-	bool has_free; /* a free_requested that is not yet written */
+	bool has_free; /* a free_requested is held back */
 	uint64_t free_addr;
-	uint32_t free_owner; /* NO_OWNER: none that is not told yet */
+	uint32_t free_owner; /* its owner; NO_OWNER: known already */
 };
 
 static struct device devices[SIMCUDA_MOST_DEVICES];
@@ -59,7 +60,7 @@ void entries_with_times(void)
 	has_times = true;
 }
 
-/* In microseconds, of which the first is 1: 0 is no time. */
+/* In microseconds, starting at 1, as 0 means no time. */
 static void put_time(void)
 {
 	uint64_t ns;
@@ -88,7 +89,7 @@ static void put_where(const struct entry *e)
 			    e->pool[1]);
 }
 
-/* A capture or a pool_begin says where its requests go. */
+/* For a request inside a capture or a pool_begin, which decide its pool. */
 static void put_request_where(const struct entry *e)
 {
 	struct entry named = *e;
@@ -111,8 +112,8 @@ static void put_owner(uint32_t owner)
 }
 
 /* A free that does not complete at once is of a block that other streams use,
- * whether or not that was seen; one of such a block does not, even when its
- * completion is the next entry. */
+ * even if that use was not seen. The free of such a block does not complete at
+ * once even if its completion is the next entry. */
 static void put_free(struct device *d, int device, bool is_at_once)
 {
 	uint32_t id = gp_map_get(&d->ids, d->free_addr);
@@ -159,7 +160,7 @@ static void completed(struct device *d, const struct entry *e)
 	entries_put(",\"id\":%u}\n", id);
 }
 
-/* What a block's last owner left is not the next one's. */
+/* Bytes that a block's previous owner left do not count as the next one's. */
 static void forget_bytes(const struct entry *e)
 {
 	exchange_forget(e->addr, e->size);
@@ -209,7 +210,7 @@ static void segment(const char *op, const struct entry *e)
 	entries_put("}\n");
 }
 
-/* What the device has besides, before anything is asked of it. */
+/* Memory that the context takes on the device, before the first request. */
 static void put_context(struct device *d, int device)
 {
 	if (d->has_context || !process.context_bytes || process.is_boundless)

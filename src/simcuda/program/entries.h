@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What PyTorch's allocator does, written to the journal as events; the caller
+ * Writes what PyTorch's allocator does to the journal, as events. The caller
  * holds one lock over all calls.
  */
 #ifndef SIMCUDA_PROGRAM_ENTRIES_H
@@ -26,28 +26,29 @@ struct entry {
 	uint32_t action;
 	int device;
 	uint64_t addr, size, stream, pool[2];
-	bool is_routed;	  /* the pool follows from what began before */
-	bool is_restored; /* nobody asked: its pool is set back */
+	bool is_routed;	  /* the pool follows from a capture or pool_begin */
+	bool is_restored; /* no request: a pool is restored */
 	uint32_t site;	  /* NO_SITE of interpreter.h: none */
-	uint64_t asked;	  /* by the request that is being served, or 0 */
+	uint64_t asked;	  /* bytes requested, for the request being served; or 0
+			   */
 };
 
-/* Text as it is. */
+/* Writes formatted text as it is. */
 __attribute__((format(printf, 1, 2))) void entries_put(const char *format, ...);
 
-/* From here on each event has the time of the simulated clock. */
+/* From now on each event has the simulated clock's time. */
 void entries_with_times(void);
 
-/* Of a device below SIMCUDA_MOST_DEVICES. */
+/* The device must be below SIMCUDA_MOST_DEVICES. */
 void entries_write(const struct entry *entry);
 
-/* The opening of an event, to be followed by its fields and "}\n". */
+/* Writes the beginning of an event; its fields and "}\n" are to follow. */
 void entries_begin(const char *op, int device);
 /* The live block at this address is used on that stream too. */
 void entries_record_stream(uint64_t addr, uint64_t stream);
-/* Something was allocated there. */
+/* Whether anything was allocated on the device. */
 bool entries_device_is_used(int device);
-/* Writes what was held back. */
+/* Writes a free that is held back. */
 void entries_settle(int device);
 
 #endif

@@ -12,7 +12,7 @@
 
 typedef void object; /* PyObject and its like */
 
-/* Of CPython 3.10 and later. */
+/* The functions of CPython 3.10 and later. */
 #define FUNCTIONS(X)                                                           \
 	X(int, PyGILState_Check, void)                                         \
 	X(int, PyGILState_Ensure, void)                                        \
@@ -44,16 +44,17 @@ static struct {
 #undef MEMBER
 } py;
 
-/* What the thread is to do: run, or describe where arguments are NULL. */
+/* What the thread is to do: run an operator, or describe it if it has no
+ * arguments. */
 struct task {
 	struct evaluation *of;
 	struct operator_facts *facts;
 	bool is_done;
-	struct draws_place *draws; /* of who asks */
+	struct draws_place *draws; /* the caller's place */
 };
 
 static struct {
-	pthread_mutex_t turn; /* of those who want something */
+	pthread_mutex_t turn; /* held by the caller whose task it is */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	pthread_t thread;
@@ -128,7 +129,7 @@ static object *list(const struct argument *items, size_t count)
 	return of;
 }
 
-/* ---- results from Python: words, and bytes filled up to words ---- */
+/* ---- results from Python: words, and bytes padded to words ---- */
 
 struct words {
 	const char *at, *end;
@@ -188,7 +189,7 @@ static void read_results(struct evaluation *e, const char *bytes, int64_t size)
 	e->result_count = count;
 }
 
-/* In the order of evaluate.py's flags. */
+/* In the order of the flags in evaluate.py. */
 static void read_facts(struct operator_facts *facts, const char *bytes,
 		       int64_t size)
 {
@@ -255,8 +256,9 @@ static object *call(object *function, const struct evaluation *e)
 	return result;
 }
 
-/* Python's collector counts what is made and not given back: nothing is left
- * of this, so what it does for the program stays as it is. */
+/* Python's garbage collector runs when so many objects were created and not
+ * freed. It is off during a task, of which no object remains, so that it runs
+ * in the program when it would anyway. */
 static void work(struct task *task)
 {
 	int collects = py.PyGC_Disable();
@@ -304,9 +306,9 @@ static void *serve(void *unused)
 	return unused;
 }
 
-/* ---- who asks ---- */
+/* ---- the callers ---- */
 
-/* Without the right to run Python, which the thread needs. */
+/* Waits without holding the GIL, which the thread needs. */
 static void wait_for(struct task *task)
 {
 	void *state = py.PyGILState_Check() ? py.PyEval_SaveThread() : NULL;
@@ -358,7 +360,7 @@ void simcuda_evaluate_stop(void)
 	all.is_ready = false;
 }
 
-/* The thread is not there in a child. */
+/* The thread does not exist in a forked child. */
 static void after_fork_in_child(void)
 {
 	pthread_mutex_init(&all.turn, NULL);

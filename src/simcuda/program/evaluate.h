@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PyTorch's operators run on the processor, by PyTorch itself: in a thread of
- * their own, which has none of the program's modes, and whose turn comes while
- * the program's thread waits.
+ * Runs PyTorch's operators on the processor, with PyTorch itself: in a thread
+ * of its own that has none of the program's modes, while the program's thread
+ * waits.
  */
 #ifndef SIMCUDA_PROGRAM_EVALUATE_H
 #define SIMCUDA_PROGRAM_EVALUATE_H
@@ -10,36 +10,38 @@
 #include "simcuda/program/philox.h"
 #include "simcuda/program/tensors.h"
 
-/* Of an operator, of which there is a bit each. */
+/* The most arguments of an operator: each has a bit in masks. */
 #define MOST_ARGUMENTS 26
 
-/* What an operator does, by its schema. */
+/* The properties of an operator, by its schema and by the tables in
+ * evaluate.py. */
 struct operator_facts {
-	bool computes;	 /* something that arguments decide */
-	bool is_silent;	 /* what it writes is told by others: collectives */
-	bool writes_any; /* what it does not say that it writes */
-	bool asks_size;	 /* reads how large its result is while it runs */
+	bool computes;	 /* its result depends on its arguments */
+	bool is_silent;	 /* collectives: their results are reported by others */
+	bool writes_any; /* writes arguments that its schema does not mark */
+	bool asks_size;	 /* reads the size of its result while it runs */
 	bool is_scalar;	 /* _local_scalar_dense */
-	bool is_random;	 /* it takes numbers of a generator */
-	bool is_check;	 /* looks for numbers that are none, and finds few */
+	bool is_random;	 /* takes numbers from a generator */
+	bool is_check;	 /* looks for NaN and infinity, which are rare */
 	bool asserts;	 /* its truths are true in a correct program */
-	bool orders;	 /* where all its truths are asked for, they are true */
+	bool orders;	 /* its truths are true if the program asks for all() */
 	bool denies;	 /* the truths that it reads are false there */
-	bool succeeds;	 /* what it reads is 0 where it can be computed */
-	bool finds_any;	 /* how many it finds is no less than 1 */
-	bool samples;	 /* the first is true there, the others false */
+	bool succeeds;	 /* what it reads is 0 if the computation succeeds */
+	bool finds_any;	 /* finds at least one */
+	bool samples;	 /* the first truth it reads is true, others false */
 	bool is_of_all;	 /* all() */
-	bool counts;	 /* goes on from integers that nobody knows */
-	bool is_by_element; /* its own kernels write no more than results */
-	bool is_each; /* an element of its result hangs on those of its place,
-		       * and some may be known */
-	bool gives_places;  /* which are none twice, whatever it reads */
-	bool is_one_number; /* its second argument, or else 0, everywhere */
-	bool scales; /* adds to beta, the fourth argument, times the first */
-	bool has_first_step; /* in which it does not read its third argument */
-	bool saves_rest;     /* all results but the first, in their order */
+	bool counts;	 /* goes on from unknown integers */
+	bool is_by_element; /* its kernels write nothing but its results */
+	bool is_each; /* each element depends on those at its place, so that
+		       * some may be known */
+	bool gives_places;  /* gives places, no two alike, whatever it reads */
+	bool is_one_number; /* fills with its second argument, or else with 0 */
+	bool scales; /* adds to beta, its fourth argument, times the first */
+	bool has_first_step; /* has a first step that does not read its third
+			      * argument */
+	bool saves_rest;     /* saves all results but the first, in order */
 	bool is_fresh;	     /* its results are none of its arguments */
-	uint32_t writes;     /* arguments that it writes, a bit each */
+	uint32_t writes;     /* bit set of the arguments that it writes */
 	uint32_t arguments, returns; /* how many */
 	struct operator_reads reads;
 };
@@ -48,7 +50,7 @@ struct operator_name {
 	const char *name, *overload;
 };
 
-/* False: nothing can be computed. */
+/* false: nothing can be computed. */
 bool evaluate_describe(const struct operator_name *name,
 		       struct operator_facts *facts);
 
@@ -59,35 +61,36 @@ struct evaluated {
 		EVALUATED_REAL,
 		EVALUATED_BOOL,
 		EVALUATED_TENSOR,
-		EVALUATED_KEPT, /* an argument that it does not change */
+		EVALUATED_KEPT, /* an argument, unchanged */
 	} kind;
 	int64_t number;
 	double real;
 	struct shape shape; /* of a tensor; without addresses */
 	const unsigned char *bytes;
-	const unsigned char *known; /* a 1 for each byte that is; NULL: all */
+	const unsigned char *known; /* a 1 for each known byte; NULL: all are */
 };
 
 struct evaluation {
 	const struct operator_name *name;
 	const struct argument *arguments;
 	size_t argument_count;
-	const struct generator *generator; /* as it was before */
+	const struct generator *generator; /* its state before the operator */
 	struct arena *arena;		   /* of the results */
-	/* Those that are tensors in lists one by one, and then the arguments
-	 * that it wrote; NULL: it cannot be done. */
+	/* The results, with those in lists one by one, followed by the
+	 * arguments that the operator wrote. NULL: it could not be computed. */
 	struct evaluated *results;
 	size_t result_count;
-	bool is_drawn; /* with random numbers that are not the generator's */
+	bool is_drawn; /* used random numbers other than the generator's */
 };
 void evaluate(struct evaluation *evaluation);
 
-/* Whether this is that thread. */
+/* Whether the calling thread is that thread. */
 bool evaluate_is_here(void);
 
-/* Once, with the right to run Python; false: nothing can be computed. */
+/* To be called once, holding the GIL; false: nothing can be computed. */
 bool evaluate_prepare(void);
-/* Functionality that changes what a tensor's elements are: for tensors_set. */
+/* Dispatch keys under which a tensor's elements differ from its memory; for
+ * tensors_set_not_plain. */
 uint64_t evaluate_not_plain(void);
 
 #endif

@@ -21,31 +21,31 @@
 /*
  * ---- mailboxes ----
  *
- * Messages between the ranks of a job: a file in the folder of the recording
- * that they all have mapped.  Each rank writes messages, numbered from 0, which
- * all of them may read.  A file is bounded: what all have read is written over.
- * Not for several threads at once.
+ * Messages between the ranks of a job, in a file in the recording's folder that
+ * all of them map. Each rank posts messages, numbered from 0, which all ranks
+ * can read. The file's size is bounded: messages that all ranks have read are
+ * overwritten. Not thread-safe.
  *
- * The file: a head for each rank, then for each the bytes of its messages, one
- * behind the other and from the beginning again.  Only its own rank writes what
- * belongs to a rank; numbers that only grow tell the others how far it is.
+ * The file has a head for each rank, followed by a ring buffer for each rank
+ * with the bytes of its messages. Only the rank itself writes its head and
+ * ring; counters that only increase tell the others how far it is.
  */
 
-/* The most bytes of a message. */
+/* The most bytes in a message. */
 #define MAILBOX_MOST ((uint64_t)1 << 20)
 
-#define MESSAGES   256 /* of a rank that are there at a time */
+#define MESSAGES   256 /* of a rank, that exist at a time */
 #define RING	   (2 * MAILBOX_MOST)
 #define MOST_RANKS 4096
 
 struct message {
-	uint64_t at; /* bytes that were written before it */
+	uint64_t at; /* offset: bytes written before it */
 	uint64_t size;
-	enum kept_state state; /* the least of its bytes */
+	enum kept_state state; /* the weakest of its bytes */
 };
 
 struct head {
-	_Atomic int64_t process; /* 0: it has not come yet */
+	_Atomic int64_t process; /* 0: it has not opened the file yet */
 	_Atomic uint64_t posted;
 	_Atomic uint64_t done;
 	uint64_t end; /* bytes written */
@@ -86,7 +86,7 @@ static bool mailbox_is_complete(const struct mailbox *c)
 	return true;
 }
 
-/* NULL: there can be none.  The name is that of a file, without ".ranks". */
+/* NULL: not possible. The name is the file's, without ".ranks". */
 static struct mailbox *mailbox_open(const char *name, int ranks, int rank)
 {
 	const char *folder = peers_folder();
@@ -105,7 +105,7 @@ static struct mailbox *mailbox_open(const char *name, int ranks, int rank)
 		return NULL;
 	}
 	atomic_store(&c->heads[rank].process, (int64_t)getpid());
-	/* Nobody else will look for it. */
+	/* Nobody else will open it. */
 	if (mailbox_is_complete(c))
 		unlink(c->path);
 	return c;
@@ -132,7 +132,7 @@ static uint64_t done_by_all(const struct mailbox *c)
 	return least;
 }
 
-/* Bytes of its messages that somebody may still read. */
+/* Bytes of messages that other ranks may still read. */
 static uint64_t bytes_in_use(const struct head *head, uint64_t done,
 			     uint64_t posted)
 {
@@ -160,8 +160,8 @@ static void take_from_ring(const char *ring, uint64_t at, char *bytes,
 	memcpy(bytes + n, ring, size - n);
 }
 
-/* The next message of this rank; bytes NULL: one that says nothing.  False: not
- * before others have read what is there. */
+/* Posts this rank's next message; bytes NULL: an empty one. false: not possible
+ * until others have read earlier messages. */
 static bool mailbox_post(struct mailbox *c, const void *bytes, uint64_t size,
 			 enum kept_state state)
 {
@@ -184,14 +184,14 @@ static bool mailbox_post(struct mailbox *c, const void *bytes, uint64_t size,
 	return true;
 }
 
-/* How many it has posted. */
+/* The number of messages that a rank has posted. */
 static uint64_t mailbox_posted(const struct mailbox *c, int rank)
 {
 	return atomic_load(&c->heads[rank].posted);
 }
 
-/* A message that was posted: a part of it.  False: zeros; it says nothing of
- * that part. */
+/* Reads a part of a posted message. false: the message does not have that part;
+ * it is filled with zeros. */
 static bool mailbox_read(const struct mailbox *c, int rank, uint64_t number,
 			 uint64_t from, void *to, uint64_t size)
 {
@@ -204,21 +204,21 @@ static bool mailbox_read(const struct mailbox *c, int rank, uint64_t number,
 	return true;
 }
 
-/* What all of its bytes are at least, as its sender says. */
+/* The weakest state of the message's bytes, as given by its sender. */
 static enum kept_state mailbox_state(const struct mailbox *c, int rank,
 				     uint64_t number)
 {
 	return c->heads[rank].messages[number % MESSAGES].state;
 }
 
-/* This rank needs none of the messages before this number any more. */
+/* This rank no longer needs messages before this number. */
 static void mailbox_done(struct mailbox *c, uint64_t number)
 {
 	if (number > atomic_load(&c->heads[c->rank].done))
 		atomic_store(&c->heads[c->rank].done, number);
 }
 
-/* A rank that others wait for is gone. */
+/* Whether the process of a rank has ended. */
 static bool mailbox_is_deserted(const struct mailbox *c)
 {
 	for (int i = 0; i < c->ranks; i++) {
@@ -230,7 +230,7 @@ static bool mailbox_is_deserted(const struct mailbox *c)
 	return false;
 }
 
-/* Changes whenever somebody does something. */
+/* Changes whenever a rank makes progress. */
 static uint64_t mailbox_progress(const struct mailbox *c)
 {
 	uint64_t sum = 0;
@@ -242,14 +242,14 @@ static uint64_t mailbox_progress(const struct mailbox *c)
 	return sum;
 }
 
-/* ---- what comes from other ranks ---- */
+/* ---- data from other ranks ---- */
 
 #define PLACES 64
 
 struct pending {
 	struct line *line; /* NULL: the place is free */
-	uint64_t number;   /* of its messages */
-	uint64_t issued;   /* of all that was */
+	uint64_t number;   /* of its line's message */
+	uint64_t issued;   /* number among all exchanges */
 	struct exchange what;
 };
 
@@ -262,7 +262,7 @@ static struct {
 	uint64_t deserted;
 } all = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* ---- what has come ---- */
+/* ---- data that has arrived ---- */
 
 static bool is_there(const struct pending *p)
 {
@@ -279,8 +279,8 @@ static bool is_there(const struct pending *p)
 #define SENT(line, group)                                                      \
 	((line)->sent[(group) % (sizeof((line)->sent) / sizeof(*(line)->sent))])
 
-/* A rank that is alone takes its own message for everybody's; false: it sent
- * none of that kind. */
+/* A rank that is alone takes its own message for everyone's; false: it sent
+ * none. */
 static bool find_own(const struct pending *p, uint64_t *number)
 {
 	const struct line *l = p->line;
@@ -299,7 +299,7 @@ static void lower(enum kept_state *state, enum kept_state to)
 		*state = to;
 }
 
-/* False: nothing is there.  Lowers the state to that of what is. */
+/* false: there is no data. Lowers the state to that of the data. */
 static bool read_part(const struct pending *p, int rank, void *bytes,
 		      enum kept_state *state)
 {
@@ -391,7 +391,7 @@ static void put_in_place(const struct pending *p)
 	free(bytes);
 }
 
-/* What of its messages this rank has done with. */
+/* Reports the messages that this rank no longer needs. */
 static void notify_done(const struct line *line)
 {
 	uint64_t least = line->issued;
@@ -429,10 +429,10 @@ static void progress(void)
 #define NAP_NS	     200000
 #define LONG_NAP_NS  2000000
 #define SHORT_NAPS   500
-/* Whether anybody is there is looked at so often. */
+/* After this many naps, half a second, the other ranks are looked for. */
 #define LOOK_NAPS    250
-/* So many looks of half a second until nobody is thought to come, and until
- * nobody is thought to go on: NCCL's own patience in PyTorch is 10 minutes. */
+/* The number of such looks until missing ranks are given up, and until ranks
+ * without progress are: 10 minutes, as NCCL's timeout in PyTorch. */
 #define MOST_MISSING 8
 #define MOST_IDLE    1200
 
@@ -475,7 +475,7 @@ static bool is_idle(const struct line *line, struct patience *p)
 	return ++p->idle >= MOST_IDLE;
 }
 
-/* One step of waiting for a line. */
+/* One step of waiting on a line. */
 static void wait_a_little(struct line *line, struct patience *p)
 {
 	nap(p);
@@ -494,7 +494,8 @@ static void wait_a_little(struct line *line, struct patience *p)
 	pthread_mutex_unlock(&all.lock);
 }
 
-/* The lock is held on return: of the first that is still awaited, or NULL. */
+/* The line of the first exchange that is still awaited, or NULL. Returns with
+ * the lock held. */
 static struct line *first_awaited(bool (*is_awaited)(const struct pending *,
 						     const void *),
 				  const void *what)
@@ -507,7 +508,7 @@ static struct line *first_awaited(bool (*is_awaited)(const struct pending *,
 	return NULL;
 }
 
-/* False: so many naps were not enough. */
+/* false: it was not there after this many naps. */
 static bool wait_with_patience(bool (*is_awaited)(const struct pending *,
 						  const void *),
 			       const void *what, unsigned most_naps)
@@ -553,7 +554,7 @@ static uint64_t received(const struct pending *p)
 			: 1);
 }
 
-/* Whether it will write into the range. */
+/* Whether the exchange will write into the range. */
 static bool is_within(const struct pending *p, const void *what)
 {
 	const struct range *r = what;
@@ -580,7 +581,7 @@ static void before(uint64_t addr, uint64_t size, bool is_written)
 {
 	const struct range range = { addr, size };
 
-	(void)is_written; /* what comes later must not be written over */
+	(void)is_written; /* a write waits too: late data would overwrite it */
 	wait_until_none(is_within, &range);
 }
 
@@ -660,7 +661,7 @@ void line_close(struct line *line)
 
 /* ---- exchanges ---- */
 
-/* What is kept of it, or NULL; released by the caller. */
+/* The kept bytes, or NULL; to be freed by the caller. */
 static void *bytes_at(uint64_t from, uint64_t size, enum kept_state *state)
 {
 	void *bytes = NULL;
@@ -703,7 +704,7 @@ static void note(struct line *line, const struct exchange *what, int place)
 	process_unlock();
 }
 
-/* Waits until there is room for it.  False: alone. */
+/* Waits until there is room for the message. false: this rank is alone. */
 static bool post(struct line *line, const struct exchange *what,
 		 const void *bytes, enum kept_state state)
 {
@@ -748,7 +749,7 @@ static bool is_of_line(const struct pending *p, const void *what)
 	return p->line == what;
 }
 
-/* A message that is left in the mailbox until all have it. */
+/* The message stays in the mailbox until all ranks have read it. */
 bool exchange_values(struct line *line, const void *mine, void *to,
 		     uint64_t size)
 {

@@ -16,13 +16,13 @@
 #include "simcuda/program/scripts.h"
 #include "simcuda/program/watchdog.h"
 
-/* As gpupool/trace.h has it. */
+/* As in gpupool/trace.h. */
 #define ALL_KNOWN "all values known"
 
 #define MOST_PLACES 64
-/* Places that are named; the others are counted. */
+/* At most this many places are named; the rest are counted. */
 #define MOST_NAMED  8
-/* So often at one line is told as it happens. */
+/* So many reads at one line are reported at once. */
 #define MANY	    1000
 
 struct place {
@@ -38,7 +38,7 @@ static struct {
 	bool are_followed, is_quiet, are_saved;
 } guesses = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* ---- what is said ---- */
+/* ---- the summary ---- */
 
 struct sentence {
 	char text[2400];
@@ -88,7 +88,7 @@ static void add_places(struct sentence *s)
 	add_text(s, text);
 }
 
-/* Not of values, but the path hangs on it as well. */
+/* Not about values, but the recorded path depends on it as well. */
 static void add_missed(struct sentence *s)
 {
 	char text[120];
@@ -115,7 +115,7 @@ static void add_values(struct sentence *s)
 	add_text(s, "what this PyTorch's kernels write is not followed");
 }
 
-/* Under the lock. */
+/* Called with the lock held. */
 static void describe(struct sentence *s)
 {
 	s->length = 0;
@@ -124,7 +124,7 @@ static void describe(struct sentence *s)
 	add_missed(s);
 }
 
-/* The journal's last word on it holds. */
+/* The last such line in the journal is the valid one. */
 static void put(const struct sentence *s)
 {
 	if (!recorder_enter())
@@ -135,10 +135,10 @@ static void put(const struct sentence *s)
 	recorder_leave();
 }
 
-/* ---- listening ---- */
+/* ---- callbacks ---- */
 
-/* What nobody knows is read as 0 each time: a loop that waits for
- * another value has no end. */
+/* An unknown value reads as 0 each time: a loop that waits for another value
+ * never ends. */
 static void warn_of_many(const struct place *place)
 {
 	dprintf(STDERR_FILENO,
@@ -152,7 +152,7 @@ static void warn_of_many(const struct place *place)
 			  "all computes them");
 }
 
-/* Under the lock; true: the journal is to know of it at once. */
+/* Called with the lock held. true: the journal is to be updated at once. */
 static bool add(const char *text)
 {
 	uint32_t i = 0;
@@ -174,9 +174,9 @@ static bool add(const char *text)
 	return place->reads == 1 || place->reads % MANY == 0;
 }
 
-static _Thread_local int loads; /* under way */
+static _Thread_local int loads; /* that are under way */
 
-/* A file is no decision; but it is not what it would be. */
+/* Saving to a file decides nothing, but the file differs from a GPU's. */
 static void on_save(const char *place)
 {
 	bool is_first;
@@ -216,8 +216,8 @@ static void on_guess(void)
 		put(&sentence);
 }
 
-/* For the Python side: what was saved, here or in another process, may come
- * back. */
+/* For the Python side: what is loaded may have been saved with unknown values,
+ * by this process or another. */
 void simcuda_load_begin(void)
 {
 	loads++;

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where the program read a value back that nobody knows: what it did from there
- * on may not be what it does on a GPU.  The journal has it as it happens, so
- * that it is told whatever way the program ends.
+ * The places at which the program read an unknown value: from there on it may
+ * do something else than on a GPU. They are written to the journal as they
+ * occur, so that they are reported however the program ends.
  */
 #ifndef SIMCUDA_PROGRAM_GUESSES_H
 #define SIMCUDA_PROGRAM_GUESSES_H
 
 #include <stdbool.h>
 
-/* Listens from here on; quiet: many at one line are not told as they happen. */
+/* Starts listening. is_quiet: many reads at one line are not reported at once.
+ */
 void guesses_watch(bool is_quiet);
 
-/* What is known of values here, or that nothing is; told to the journal. */
+/* Writes to the journal whether values are known, or are not followed at all.
+ */
 void guesses_begin(bool are_followed);
 void guesses_end(void);
 

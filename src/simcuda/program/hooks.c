@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Calls on PyTorch's allocator that it tells nobody.
+ * Calls on PyTorch's allocator that it does not report to its trackers.
  *
- * The allocator is an object in libc10_cuda.so with virtual functions.  Those
- * that matter are led here first: their slots in its table are exchanged.  That
- * is PyTorch's own affair and changes with its releases, hence layout.h.
- * Arguments are as the Itanium C++ ABI passes them on x86-64: a result that is
- * no plain data by a pointer before `this`, and such arguments by pointer.
+ * The allocator is an object in libc10_cuda.so with virtual functions. Those
+ * that matter are intercepted: their slots in its vtable are replaced. The
+ * slots are internal to PyTorch and differ between releases; layout.h has them.
+ * Arguments are passed as in the Itanium C++ ABI on x86-64: a result that is
+ * not trivially copyable is returned through a pointer passed before `this`,
+ * and such arguments are passed by pointer.
  */
 #include <dlfcn.h>
 #include <inttypes.h>
@@ -27,22 +28,22 @@
 #include "simcuda/program/tracker.h"
 
 #define ALLOCATOR "_ZN3c104cuda20CUDACachingAllocator9allocatorE"
-/* An allocator that leaves everything to the driver. */
+/* The backend that leaves allocation to the driver. */
 #define ASYNC	  "backend:cudaMallocAsync"
 
 typedef void (*function)(void);
 
-/* c10::cuda::CUDAStream, which is passed in two registers. */
+/* c10::cuda::CUDAStream, passed in two registers. */
 struct torch_stream {
 	uint64_t device, id;
 };
 
-/* One in a process, as the allocator is. */
+/* One in a process, like the allocator. */
 static struct {
 	const struct layout *layout;
 	void *lib; /* libc10_cuda.so */
 	void *allocator;
-	function *slots; /* the allocator's table */
+	function *slots; /* the allocator's vtable */
 	function original[64];
 	struct torch_stream (*current)(signed char device);
 	uint64_t (*handle)(const struct torch_stream *stream);
@@ -61,9 +62,9 @@ static uint64_t current_stream(signed char device)
 	return hooks.current ? handle_of(hooks.current(device)) : 0;
 }
 
-/* ---- requests: only their size is noted ---- */
+/* ---- requests: only their size is recorded ---- */
 
-/* The result is a DataPtr. */
+/* The result of allocate() is a DataPtr. */
 static bool has_trackers(void)
 {
 	return hooks.layout->release >= FIRST_WITH_TRACKERS;
@@ -124,7 +125,7 @@ static void *on_raw_alloc_with_stream(void *self, size_t bytes, void *stream)
 	return addr;
 }
 
-/* ---- frees, of releases that tell nobody ---- */
+/* ---- frees, in releases without trackers ---- */
 
 static void on_raw_delete(void *self, void *addr)
 {
@@ -133,7 +134,7 @@ static void on_raw_delete(void *self, void *addr)
 	intercepted_freed();
 }
 
-/* It is a function of its own, and does the same. */
+/* A separate function that does the same. */
 static void on_delete(void *addr)
 {
 	on_raw_delete(hooks.allocator, addr);
@@ -166,7 +167,7 @@ static void on_set_fraction(void *self, double fraction, signed char device)
 	(self, fraction, device);
 }
 
-/* Releases whose empty_cache takes no pool leave whatever was there. */
+/* In releases whose empty_cache takes no pool, these registers hold garbage. */
 static void on_empty_cache(void *self, uint64_t first, uint64_t second)
 {
 	const uint64_t pool[] = { first, second };
@@ -221,8 +222,8 @@ static void put_capture_begin(signed char device, const uint64_t pool[2],
 }
 
 /*
- * A capture tells of its pool before it begins on the current stream; all
- * others want the pool at once.
+ * For a capture, this is called before the capture begins on the current
+ * stream; all other callers use the pool at once.
  */
 static void on_begin_pool(void *self, signed char device, uint64_t first,
 			  uint64_t second, const struct callable *filter)
@@ -250,7 +251,7 @@ static void on_end_pool(void *self, signed char device, uint64_t first,
 	(self, device, first, second);
 }
 
-/* Before 2.3 it is told of the stream, and used for nothing but captures. */
+/* Before 2.3 the stream is passed, and it is only used for captures. */
 static void on_begin_stream(void *self, int device, uint64_t stream,
 			    uint64_t first, uint64_t second)
 {
@@ -281,7 +282,8 @@ static void on_release_pool(void *self, signed char device, uint64_t first,
 	(self, device, first, second);
 }
 
-/* What else they take differs by release, and is passed on in its register. */
+/* The type of the last argument differs by release; it is passed on in its
+ * register. */
 static void on_create_pool(void *self, signed char device, uint64_t first,
 			   uint64_t second, void *allocator)
 {
@@ -317,7 +319,7 @@ static void on_no_split(void *self, signed char device, uint64_t first,
 	(self, device, first, second);
 }
 
-/* A std::shared_ptr leads to the state: virtual functions, then the pool. */
+/* The std::shared_ptr points to the state: a vtable pointer, then the pool. */
 static void *on_restore(void *result, void *self, signed char device,
 			const uint64_t *const *state)
 {
@@ -328,7 +330,7 @@ static void *on_restore(void *result, void *self, signed char device,
 	return result;
 }
 
-/* A captured stream takes those in that wait for it. */
+/* A stream that waits for a captured stream becomes captured too. */
 static void on_wait(uint64_t stream, uint64_t by)
 {
 	if (!recorder_begin("synchronize", process_current_device()))
@@ -337,9 +339,9 @@ static void on_wait(uint64_t stream, uint64_t by)
 	recorder_end();
 }
 
-/* ---- setting them ---- */
+/* ---- installing the hooks ---- */
 
-/* The table is read-only: its pages are opened for a moment. */
+/* The vtable is read-only: its pages are made writable for a moment. */
 static void exchange(uint8_t slot, function mine)
 {
 	uintptr_t at = (uintptr_t)&hooks.slots[slot];
@@ -405,7 +407,7 @@ static void exchange_all(void)
 		exchange(all[i].slot, all[i].mine);
 }
 
-/* PyTorch's own, whose table is in that library. */
+/* Whether it is PyTorch's own allocator, whose vtable is in that library. */
 static bool is_own(void ***allocator)
 {
 	Dl_info about;
@@ -447,7 +449,7 @@ const char *hooks_why_not(void)
 	return NULL;
 }
 
-/* The result's map is left as it is: this is done once. */
+/* The map in the result is not destroyed: this is done once. */
 void hooks_write_counters(void)
 {
 	char stats[COUNTERS_ROOM];
@@ -471,7 +473,7 @@ void hooks_write_counters(void)
 
 /* ---- settings that change ---- */
 
-/* A std::string, of either kind, begins with the address of its text. */
+/* A std::string, of either ABI, begins with the address of its text. */
 static void note_settings(const char *const *string)
 {
 	for (int i = 0; i < process.device_count; i++) {
@@ -483,7 +485,8 @@ static void note_settings(const char *const *string)
 	}
 }
 
-/* Not virtual: the names are taken, as this library is searched first. */
+/* Not virtual, but exported: this library is searched first, so it defines
+ * them. */
 #define SET_SETTINGS "_ZN3c104cuda20CUDACachingAllocator20setAllocatorSettings"
 #define STRING	     "NSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE"
 #define PARSE                                                                  \
@@ -512,9 +515,9 @@ void set_settings(const char *const *string)
 	pass_settings(SET_SETTINGS "ERK" STRING, string);
 }
 
-/* From 2.9 on it is a member, and libc10.so's; PyTorch's libraries call it too
- * when they read the environment, which the header tells already.  A program
- * that puts the same back has changed it before. */
+/* From 2.9 on it is a member function in libc10.so. PyTorch's libraries also
+ * call it when they read the environment, which the journal's header already
+ * has. A program that sets the same value again has changed it before. */
 void parse_settings(void *self, const char *const *string) __asm__(PARSE);
 void parse_settings(void *self, const char *const *string)
 {

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What is changed in a module: at once, or when it is imported.
+"""Patches modules: at once, or when they are imported.
 
-What was saved of values that nobody knows may come back, so each load is told.
-Run while torch is imported.  Programs may have safetensors by then, and what
-they have taken of it is changed, too.
+What was saved with unknown values may be loaded again, so each load is
+reported. Run while torch is imported. Programs may have imported safetensors
+by then, and names that they have imported from it are patched, too.
 """
 
 import ctypes
@@ -14,7 +14,7 @@ begin, end = calls.simcuda_load_begin, calls.simcuda_load_end
 
 
 def changed(module, change):
-    """A release in which it looks different is left as it is."""
+    """A module that looks different in another release is left as it is."""
     try:
         change(module)
     except Exception:
@@ -72,7 +72,7 @@ def change_torch(module):
 
 
 def opening(original):
-    """A class: annotations and isinstance go by it."""
+    """Stands for a class that is used in annotations and with isinstance."""
 
     class Kind(type):
         __call__ = loading(lambda cls, *i, **n: original(*i, **n))

@@ -29,7 +29,7 @@
 
 typedef void object; /* PyObject and its like */
 
-/* Of CPython 3.9 and later. */
+/* The functions of CPython 3.9 and later. */
 #define FUNCTIONS(X)                                                           \
 	X(int, Py_IsInitialized, void)                                         \
 	X(int, PyGILState_Check, void)                                         \
@@ -64,8 +64,8 @@ static struct {
 
 static struct {
 	struct interpreter_wishes wishes;
-	bool is_there;	     /* the interpreter, with all that is needed */
-	struct gp_map codes; /* code object -> 1: it is that function's */
+	bool is_there;	     /* the interpreter and all required functions */
+	struct gp_map codes; /* code object -> 1: the step function's */
 	pthread_mutex_t lock;
 	struct gp_map sites; /* frame and caller -> index */
 	uint32_t site_count;
@@ -104,8 +104,8 @@ void simcuda_mark(const char *name, int stage)
 
 /* ---- scripts ---- */
 
-/* In a folder of PyTorch's, which is passed over where the program's own line
- * is looked for; torch.compile leaves alone what is in this one. */
+/* Scripts get a file name in a folder of PyTorch's: such files are skipped in
+ * the search for the program's own line, and torch.compile ignores them. */
 static const char *script_file(void)
 {
 	static char file[PATH_MAX + 32];
@@ -123,7 +123,7 @@ bool interpreter_run(void *globals, const char *script)
 	object *result = NULL;
 
 	if (code) {
-		/* As a module has them: torch.compile looks for them. */
+		/* As in a module: torch.compile looks for them. */
 		py.PyDict_SetItemString(globals, "__builtins__",
 					py.PyEval_GetBuiltins());
 		result = py.PyEval_EvalCode(code, globals, globals);
@@ -135,7 +135,7 @@ bool interpreter_run(void *globals, const char *script)
 	return result != NULL;
 }
 
-/* The names stay: the functions among them are used. */
+/* The globals are kept, as the script's functions use them. */
 static void run_script(const char *script)
 {
 	interpreter_run(py.PyDict_New(), script);
@@ -156,7 +156,7 @@ static bool text_is(object *owner, const char *name, const char *text)
 	return same;
 }
 
-/* The code object is kept, so that its address stays its own. */
+/* The code object is kept, so that its address is not reused. */
 static bool is_step(object *frame)
 {
 	object *code = py.PyFrame_GetCode(frame);
@@ -181,7 +181,7 @@ static int on_call(object *self, object *frame, int what, object *argument)
 	return 0;
 }
 
-/* One may be under way. */
+/* A call of the function may already be under way. */
 static void begin_steps(void)
 {
 	object *frame =
@@ -255,7 +255,7 @@ static void put_site(const struct place *place, uint32_t caller)
 		py.Py_DecRef(name);
 }
 
-/* Takes the place's code object, and keeps it where the site is new. */
+/* Takes ownership of the place's code object; it is kept if the site is new. */
 static uint32_t site_of(const struct place *place, uint32_t caller)
 {
 	uint64_t key = gp_hash64(gp_hash64((uintptr_t)place->code ^
@@ -273,7 +273,7 @@ static uint32_t site_of(const struct place *place, uint32_t caller)
 	return site;
 }
 
-/* The interpreter's lock, held here, guards what the program keeps. */
+/* The GIL, held here, protects the program's sites. */
 static uint32_t site_here(void)
 {
 	struct place places[MOST_FRAMES];
@@ -300,11 +300,11 @@ uint32_t interpreter_site(void)
 	return site;
 }
 
-/* ---- the line under way ---- */
+/* ---- the line being executed ---- */
 
 enum whose { PYTORCHS, A_LIBRARYS, THE_PROGRAMS };
 
-/* Inductor names what it has compiled by a hash of 51 digits behind a "c". */
+/* Inductor names a compiled file "c" followed by a hash of 51 characters. */
 static bool is_compiled(const char *path)
 {
 	const char *name = strrchr(path, '/');
@@ -314,7 +314,7 @@ static bool is_compiled(const char *path)
 	       !strcmp(name + 53, ".py");
 }
 
-/* The parts end with NULL. */
+/* `parts` ends with NULL. */
 static bool has_any(const char *path, const char *const *parts)
 {
 	while (*parts && !strstr(path, *parts))
@@ -334,7 +334,7 @@ static enum whose whose_is(const char *path)
 							: THE_PROGRAMS;
 }
 
-/* A new reference; NULL: it has none. */
+/* A new reference; NULL: there is none. */
 static object *file_of(object *frame)
 {
 	object *code = py.PyFrame_GetCode(frame);
@@ -344,7 +344,7 @@ static object *file_of(object *frame)
 	return file;
 }
 
-/* What these read goes to a file. */
+/* What these functions read goes to a file. */
 static bool is_writer(const char *path)
 {
 	static const char *const writers[] = {
@@ -358,7 +358,7 @@ static bool is_writer(const char *path)
 	return has_any(path, writers);
 }
 
-/* "train.py:12"; *writes: or it is a writer's. */
+/* "train.py:12"; *writes: or it is in a writer's file. */
 static enum whose describe_line(object *frame, char *text, size_t size,
 				bool *writes)
 {
@@ -379,8 +379,8 @@ static enum whose describe_line(object *frame, char *text, size_t size,
 	return whose;
 }
 
-/* The program's innermost line, and the library's that it is in, if any; true:
- * what is read there is written to a file. */
+/* The program's innermost line, and the innermost line of a library called from
+ * it, if any; true: what is read there is written to a file. */
 static bool find_lines(char program_line[64], char library_line[64])
 {
 	object *frame =
@@ -448,7 +448,7 @@ static double number_in(object *locals, const char *name)
 	return number;
 }
 
-/* Up to CPython 3.12 they are a dict that the frame keeps, and tensors in it
+/* Up to CPython 3.12 the locals are a dict kept by the frame, in which tensors
  * would live longer. */
 static void read_locals(object *frame, const char *const *names, size_t count,
 			double *values)
@@ -522,8 +522,8 @@ void interpreter_wish(const struct interpreter_wishes *wishes)
 	program.wishes = *wishes;
 }
 
-/* What is changed in modules before a program has them: PyTorch's are imported
- * after its kernels are registered. */
+/* Patches modules before the program imports them. PyTorch's modules are
+ * imported after its kernels are registered. */
 void interpreter_watch_imports(void)
 {
 	static bool is_done;
@@ -540,7 +540,7 @@ void interpreter_watch_imports(void)
 		interpreter_run(globals, gp_again_py);
 }
 
-/* Where this thread has no right to run Python, the main one does it soon. */
+/* If this thread does not hold the GIL, the main thread soon does it. */
 void interpreter_prepare(void)
 {
 	program.is_there = find_interpreter();
@@ -554,7 +554,7 @@ void interpreter_prepare(void)
 		py.Py_AddPendingCall(prepare, NULL);
 }
 
-/* ---- what objects.py calls: the bytes that are kept ---- */
+/* ---- for objects.py: kept bytes ---- */
 
 void simcuda_read_kept(uint64_t addr, void *bytes, size_t size)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the Python program is doing, asked of the interpreter that it runs on:
- * marks, steps, and where an allocation comes from.  Its C API is looked up by
- * name; without one, nothing here does anything.
+ * What the Python program is doing: marks, steps, and where an allocation comes
+ * from. The interpreter's C API is looked up by name; without an interpreter
+ * these functions do nothing.
  */
 #ifndef SIMCUDA_PROGRAM_INTERPRETER_H
 #define SIMCUDA_PROGRAM_INTERPRETER_H
@@ -11,46 +11,46 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NO_SITE 0 /* others: their index in the trace + 1 */
+#define NO_SITE 0 /* other sites: index in the trace + 1 */
 
-/* What is wanted of it; texts are borrowed. */
+/* What is to be observed; texts are borrowed. */
 struct interpreter_wishes {
 	unsigned release;  /* 2.x */
-	bool has_script;   /* the Python side, for marks */
-	const char *steps; /* a function's name; NULL: none */
+	bool has_script;   /* load marks.py */
+	const char *steps; /* the step function's name; NULL: none */
 	bool has_stacks;
-	bool has_values;    /* what operators write is followed */
-	bool has_owners;    /* what memory is for */
-	const char *scalar; /* what is read in place of what nobody knows */
+	bool has_values;    /* compute what operators write */
+	bool has_owners;    /* record what memory is for */
+	const char *scalar; /* what an unknown scalar reads as */
 };
 void interpreter_wish(const struct interpreter_wishes *wishes);
 
-/* When kernels are registered, of which PyTorch has many. */
+/* To be called when kernels are registered, of which PyTorch has many. */
 void interpreter_watch_imports(void);
 
-/* Once, when PyTorch's allocator is initialised. */
+/* To be called once, when PyTorch's allocator is initialised. */
 void interpreter_prepare(void);
 
-/* Once it is prepared: a script of scripts.h, in a dict of names; false: it
+/* Runs a script of scripts.h with these globals, once it is prepared; false: it
  * failed. */
 bool interpreter_run(void *globals, const char *script);
 
-/* The Python stack of this thread, told to the journal where it is new.  No
- * lock may be held: it waits for the interpreter's. */
+/* This thread's Python stack, written to the journal if it is new. No lock may
+ * be held, as it waits for the GIL. */
 uint32_t interpreter_site(void);
 
-/* "train.py:12 (via modeling_x.py:78)", the program's own line under way in
- * this thread, and a library's that it is in, not one of PyTorch's.  False: the
- * thread runs no Python.  No lock may be held: it waits for the interpreter's.
- * *writes: what is read goes to a file, a checkpoint's. */
+/* "train.py:12 (via modeling_x.py:78)": the program's own line that this thread
+ * is executing, and the library's line called from there, if it is not
+ * PyTorch's. false: the thread runs no Python. No lock may be held, as it waits
+ * for the GIL. *writes: what is read goes to a file such as a checkpoint. */
 bool interpreter_place(char *text, size_t size, bool *writes);
 
-/* Whether the innermost line under way in this thread is of a file with this in
- * its path.  No lock may be held. */
+/* Whether the file of the innermost line of this thread has this in its path.
+ * No lock may be held. */
 bool interpreter_is_in(const char *part);
 
-/* The same, and the numbers that its function has under these names; NaN: it
- * has none. */
+/* The same; also reads numbers from local variables of that function. NaN:
+ * there is none of this name. */
 bool interpreter_locals(const char *part, const char *const *names,
 			size_t count, double *values);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A window of the file is mapped; when it is full the next one is. */
+/* One window of the file is mapped at a time; when it is full, the next one is.
+ */
 #include "simcuda/program/journal.h"
 
 #include <fcntl.h>
@@ -58,7 +59,7 @@ void journal_put(const char *text, size_t length)
 	}
 }
 
-/* When the length cannot be set the zeros stay, as after a crash. */
+/* If truncating fails, the zeros remain, as after a crash. */
 void journal_close(void)
 {
 	if (!journal.window)
@@ -70,9 +71,10 @@ void journal_close(void)
 	close(journal.file);
 }
 
-/* ---- texts for it ---- */
+/* ---- formatting ---- */
 
-/* A program that only allocates spent a tenth of its time in vsnprintf. */
+/* With vsnprintf, a program that only allocates spent a tenth of its time
+ * there. */
 
 struct printer {
 	char *at, *end;

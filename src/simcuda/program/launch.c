@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Kernels: they are registered, loaded, asked about and launched, and nothing
- * runs.  A launch is work, by which events complete (stream.h).  And contexts
- * of the driver, which are devices here, and what it says of addresses and
- * streams to those that came without the runtime.
+ * Kernels are registered, loaded, queried and launched, but nothing runs. A
+ * launch counts as work, which completes events (stream.h). Also the driver's
+ * contexts, which stand for devices here, and the driver's queries of addresses
+ * and streams, for programs that do not use the runtime.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,22 +17,23 @@
 #include "simcuda/program/interpreter.h"
 #include "simcuda/stream.h"
 
-/* Programs call these by CUDA's own declarations, and few arguments matter. */
+/* Programs call these through CUDA's own declarations; few arguments matter. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
 /* ---- modules ---- */
 
 /*
- * Kernels that a program brings along or compiles while it runs, as Triton
- * does: modules of the driver, and what is asked about their kernels.
+ * Kernels that a program loads or compiles at run time, as Triton does: modules
+ * of the driver, and queries about their kernels.
  */
 
 struct module {
 	struct kernel *kernels;
 };
 
-/* Kernels that were handed out, by their address: other handles come too. */
+/* The kernels given out here, by address: other kinds of handles are passed
+ * too. */
 static struct gp_map handed_out;
 
 CUresult cuModuleLoadData(struct module **module, const void *image)
@@ -48,7 +49,7 @@ CUresult cuModuleLoadDataEx(struct module **module, const void *image,
 	return cuModuleLoadData(module, image);
 }
 
-/* NULL: it cannot be read.  A NUL follows, as images may be text. */
+/* NULL: it cannot be read. Terminated with NUL, as images may be text. */
 static char *read_file(const char *path)
 {
 	FILE *file = fopen(path, "rbe");
@@ -137,7 +138,7 @@ struct dim3 {
 	unsigned x, y, z;
 };
 
-/* As cuda_runtime_api.h lays it out, in 12 and 13. */
+/* Layout in cuda_runtime_api.h of CUDA 12 and 13. */
 struct cudaFuncAttributes {
 	size_t shared_bytes, const_bytes, local_bytes;
 	int threads_per_block, registers, ptx_version, binary_version;
@@ -152,10 +153,10 @@ static void work(const void *stream)
 }
 
 /*
- * A kernel that PyTorch or a library brought along: it takes the longer, the
- * more threads it has.  Kernels are timed with the device's cache cleared in
- * between, which is such a launch over all of it, and are tried as often as
- * they fit into a tenth of a second: on a GPU hundreds of times.
+ * A kernel of PyTorch or of a library. Its simulated time grows with its number
+ * of threads. Autotuners time kernels and clear the device's cache in between,
+ * with a launch over a buffer of its size; they repeat a kernel as often as
+ * fits in a tenth of a second, on a GPU hundreds of times.
  */
 static cudaError_t launch(const void *stream, const unsigned grid[3],
 			  const unsigned block[3])
@@ -171,8 +172,8 @@ static cudaError_t launch(const void *stream, const unsigned grid[3],
 	return cudaSuccess;
 }
 
-/* A kernel that the program brought along writes where its arguments lead it;
- * false: they may lead anywhere. */
+/* A kernel that the program loaded may write wherever its arguments point;
+ * false: they may point anywhere. */
 static bool find_reach(const void *function, void **arguments,
 		       struct process_reach *reach)
 {
@@ -225,10 +226,10 @@ static CUresult launch_kernel(const void *stream, const void *function,
 	}
 LAUNCHES(LAUNCH)
 
-/* cudaLaunchConfig_t and CUlaunchConfig begin like this. */
+/* The common beginning of cudaLaunchConfig_t and CUlaunchConfig. */
 struct launch_config {
 	unsigned grid[3], block[3];
-	uint64_t shared; /* the driver's is 4 bytes, and 4 are unused */
+	uint64_t shared; /* 4 bytes and padding in the driver's */
 	const void *stream;
 };
 
@@ -263,9 +264,9 @@ CUresult cuLaunchKernelEx(const struct launch_config *config,
 	}
 DRIVER_LAUNCHES(DRIVER_LAUNCH)
 
-/* ---- what the compiler generates around launches ---- */
+/* ---- code that nvcc generates around launches ---- */
 
-/* Kept for the call that follows: one launch of the thread at a time. */
+/* Kept for the call that follows, which is the same thread's. */
 static _Thread_local struct {
 	struct dim3 grid, block;
 	size_t shared;
@@ -320,7 +321,7 @@ cudaError_t __cudaGetKernel(const void **kernel, const void *function)
 	return cudaSuccess;
 }
 
-/* ---- what is asked about kernels ---- */
+/* ---- queries about kernels ---- */
 
 cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes,
 				  const void *function)
@@ -340,11 +341,10 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes,
 }
 
 /*
- * How many blocks of a kernel a multiprocessor runs at once, by its threads and
- * the shared memory that its launch asks for; what the kernel itself needs, as
- * its registers, is not known.  CUB sizes the partial sums of a reduction by
- * it: on an H200 those of nonzero() are of 8 blocks of 256 threads, as told
- * here.
+ * How many blocks of a kernel a multiprocessor runs at once, given its threads
+ * and the shared memory of its launch; the kernel's own requirements, such as
+ * registers, are not known. CUB sizes the partial sums of a reduction by it: on
+ * an H200 those of nonzero() are for 8 blocks of 256 threads, as computed here.
  */
 static int blocks_per_sm(int threads, size_t shared)
 {
@@ -383,14 +383,14 @@ CUresult cuOccupancyMaxActiveClusters(int *clusters)
 	return CUDA_SUCCESS;
 }
 
-/* A variable on the device: an address that nobody else has. */
+/* A variable on the device: an address that is not otherwise used. */
 cudaError_t cudaGetSymbolAddress(void **pointer, const void *symbol)
 {
 	*pointer = (void *)(uintptr_t)GP_SIM_BASE;
 	return cudaSuccess;
 }
 
-/* The callbacks of a stream's work run at once, as the work does. */
+/* Host functions in a stream run at once, like all of its work. */
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function,
 			       void *data)
 {
@@ -399,8 +399,8 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function,
 	return cudaSuccess;
 }
 
-/* Asked for by name, as vLLM does, so that no library is seen to want it; what
- * the process has stays as it is. */
+/* Looked up by name, by vLLM, so that no library imports it. The process's
+ * state stays as it is. */
 cudaError_t cudaDeviceReset(void)
 {
 	return cudaSuccess;
@@ -438,8 +438,7 @@ CUresult cuCtxGetDevice(CUdevice *device)
 	return CUDA_SUCCESS;
 }
 
-/* CUlimit 1: bytes for what kernels print, of which the first MiB is there
- * unless more is asked for. */
+/* CUlimit 1 is the printf buffer, by default 1 MiB. */
 CUresult cuCtxGetLimit(size_t *value, int limit)
 {
 	*value = limit == 1 ? 1 << 20 : 0;

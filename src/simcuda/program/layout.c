@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The table: as g++ lays out the class of c10/cuda/CUDACachingAllocator.h of
- * each release's wheel (a pointer to a virtual member tells its slot).
- * 2.2.2, 2.3.1, 2.4.1, 2.5.1, 2.6.0, 2.7.1, 2.8.0, 2.9.1, 2.10.0, 2.11.0,
- * 2.12.1, 2.13.0, 2.14.1 and 2.15.0 were asked.
+ * The table has the slots that g++ gives for the class in
+ * c10/cuda/CUDACachingAllocator.h of each release's wheel (a pointer to a
+ * virtual member function contains its slot). Checked with 2.2.2, 2.3.1, 2.4.1,
+ * 2.5.1, 2.6.0, 2.7.1, 2.8.0, 2.9.1, 2.10.0, 2.11.0, 2.12.1, 2.13.0, 2.14.1 and
+ * 2.15.0.
  */
 #include "simcuda/program/layout.h"
 
@@ -61,9 +62,9 @@ const struct layout *layout_of(unsigned release)
 /* ---- counters ---- */
 
 /*
- * struct DeviceStats: in the order of its members, which is the same in all
- * releases; later ones have more.  c10/core/CachingDeviceAllocator.h, and
- * before 2.5 c10/cuda/CUDACachingAllocator.h.
+ * struct DeviceStats: its members in order, which is the same in all releases;
+ * later releases have more. c10/core/CachingDeviceAllocator.h, and before 2.5
+ * c10/cuda/CUDACachingAllocator.h.
  */
 
 enum shape {
@@ -76,7 +77,7 @@ enum shape {
 static const struct {
 	const char *name;
 	enum shape shape;
-	unsigned since; /* release */
+	unsigned since; /* first release that has it */
 } members[] = {
 	{ "allocation", BY_POOL, 0 },
 	{ "segment", BY_POOL, 0 },
@@ -102,10 +103,11 @@ static const struct {
 #define STAT_BYTES	32
 #define POOL_BYTES	(3 * STAT_BYTES)
 #define MAP_BYTES	32
-/* Of the map's table: how far from its place (negative: empty), pool, stats. */
+/* An entry of the map's table: its distance from the ideal slot (negative:
+ * empty), pool, stats. */
 #define MAP_ENTRY_BYTES (8 + 16 + POOL_BYTES)
 
-static bool has_written; /* a member before */
+static bool has_written; /* a member was written before */
 
 static void put(const char *name, const char *number)
 {

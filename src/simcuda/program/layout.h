@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Where PyTorch's allocator keeps what the recorder needs, by release. */
+/* Where each release of PyTorch's allocator keeps what the recorder needs. */
 #ifndef SIMCUDA_PROGRAM_LAYOUT_H
 #define SIMCUDA_PROGRAM_LAYOUT_H
 
 #include <stdint.h>
 
-/* Slots of c10::cuda::CUDACachingAllocator::CUDAAllocator's virtual functions,
- * and the place of TraceEntry's pool; 0: the release has none. */
+/* Slots of the virtual functions of
+ * c10::cuda::CUDACachingAllocator::CUDAAllocator, and the offset of
+ * TraceEntry's pool; 0: the release has none. */
 struct layout {
 	uint8_t release; /* 2.x */
 	uint8_t allocate, raw_alloc, raw_alloc_with_stream, init, initialized;
@@ -21,32 +22,31 @@ struct layout {
 	uint8_t pool;
 };
 
-/* The same in all releases: TraceEntry's other members. */
+/* TraceEntry's other members, the same in all releases. */
 #define ENTRY_DEVICE 4 /* int8_t */
 #define ENTRY_ADDR   8
 #define ENTRY_STREAM 32
 #define ENTRY_SIZE   40
 
-/* Releases from which on a call takes more. */
+/* The first releases with the following. */
 #define FIRST_WITH_TRACKERS	2 /* attachAllocatorTraceTracker */
 #define FIRST_WITH_FILTERS	3 /* beginAllocateToPool takes a function */
 #define FIRST_EMPTY_CACHE_POOL	8
 #define FIRST_USE_ON_OOM_CHOICE 11 /* setUseOnOOM takes true or false */
 
-/* Releases without trackers: Allocator::raw_deleter and raw_delete. */
+/* In releases without trackers: Allocator::raw_deleter and raw_delete. */
 #define SLOT_RAW_DELETER 3
 #define SLOT_RAW_DELETE	 6
 
-/* NULL: not a release that is known. */
+/* NULL: an unknown release. */
 const struct layout *layout_of(unsigned release);
 
-/* ---- torch.cuda.memory_stats() of a device, as members of a JSON object ----
- */
+/* ---- torch.cuda.memory_stats() of a device, as JSON members ---- */
 
 /* A c10::CachingDeviceAllocator::DeviceStats of PyTorch 2.<release>. */
 void counters_write(const char *stats, unsigned release);
 
-/* No release has more, in bytes. */
+/* In bytes; no release's struct is larger. */
 #define COUNTERS_ROOM 2048
 
 #endif

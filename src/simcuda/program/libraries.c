@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The calls of CUDA's libraries whose answers programs go by; all others answer
- * success (stand_in.h), and those of cuDNN and NCCL are in files of their own.
+ * Calls of CUDA's libraries on whose answers programs depend. All others answer
+ * success (stand_in.h); cuDNN and NCCL have files of their own.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #include "simcuda/program/owners.h"
 #include "simcuda/program/stand_in.h"
 
-/* Programs call these by CUDA's own declarations, and few arguments matter. */
+/* Programs call these through CUDA's own declarations; few arguments matter. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
@@ -32,8 +32,8 @@ size_t cublasLtGetVersion(void)
 	return SIMCUDA_MAJOR * 10000;
 }
 
-/* One algorithm, with no workspace.  cublasLtMatmulHeuristicResult_t is 96
- * bytes: the algorithm (64), its workspace (8), its status, and so on. */
+/* One algorithm without workspace. cublasLtMatmulHeuristicResult_t has 96
+ * bytes: the algorithm (64), its workspace size (8), its status, and more. */
 int cublasLtMatmulAlgoGetHeuristic(void *handle, void *operation, void *a,
 				   void *b, void *c, void *d, void *preference,
 				   int requested, void *results, int *returned)
@@ -50,7 +50,7 @@ int cublasSetWorkspace_v2(void *handle, uint64_t workspace, size_t size)
 	return SUCCESS;
 }
 
-/* As PyTorch calls it: nine arguments more than anybody asks for here. */
+/* Declared up to the workspace, the last parameter needed here. */
 int cublasLtMatmul(void *handle, void *operation, void *alpha, void *a,
 		   void *a_like, void *b, void *b_like, void *beta, void *c,
 		   void *c_like, void *d, void *d_like, void *algorithm,
@@ -61,7 +61,7 @@ int cublasLtMatmul(void *handle, void *operation, void *alpha, void *a,
 	return SUCCESS;
 }
 
-/* ---- what is set for a handle stays what it is unless it is set ---- */
+/* ---- settings of handles: their defaults ---- */
 
 int cublasGetMathMode(void *handle, int *mode)
 {
@@ -89,7 +89,8 @@ int cuptiGetVersion(uint32_t *version)
 
 /* ---- cuSPARSE ---- */
 
-/* Sums have no elements: how many there are is computed on the device. */
+/* Sums of sparse matrices have no elements here: their number is computed on
+ * the device. */
 int cusparseSpMatGetSize(void *matrix, int64_t *rows, int64_t *columns,
 			 int64_t *elements)
 {
@@ -97,7 +98,7 @@ int cusparseSpMatGetSize(void *matrix, int64_t *rows, int64_t *columns,
 	return SUCCESS;
 }
 
-/* ---- NVRTC: programs are compiled to nothing ---- */
+/* ---- NVRTC: programs compile to nothing ---- */
 
 int nvrtcVersion(int *major, int *minor)
 {
@@ -132,7 +133,7 @@ SIZES(SIZE)
 	}
 TEXTS(TEXT)
 
-/* The name that was asked for has as long a life as the program. */
+/* The name passed in lives as long as the program. */
 int nvrtcGetLoweredName(void *program, const char *expression,
 			const char **name)
 {
@@ -143,14 +144,15 @@ int nvrtcGetLoweredName(void *program, const char *expression,
 /*
  * ---- cuFFT: the work areas of its plans ----
  *
- * What a plan asks for is cuFFT's secret.  These rules are what 20,412 plans on
- * an H100 showed of that of CUDA 13.0 (tests/gpu/workspaces.py): of one
- * dimension 96 of 100 are the same to the byte, of several nine of ten.  The
- * others are of lengths that have a kernel of their own, or have none.
+ * cuFFT does not document how much a plan asks for. These rules were derived
+ * from 20,412 plans on an H100 with CUDA 13.0's cuFFT
+ * (tests/gpu/workspaces.py): in one dimension 96 % are exact to the byte, in
+ * several dimensions 90 %. The others have lengths with a kernel of their own,
+ * or with none.
  *
  * Sizes are counted in complex numbers.
  *
- * Signatures: cufftXt.h of the CUDA Toolkit 13.0.
+ * Signatures: cufftXt.h of CUDA Toolkit 13.0.
  */
 
 #define INVALID_SIZE 8
@@ -163,10 +165,10 @@ enum {
 	COMPLEX_HALF = 6,
 };
 
-/* A buffer begins at a multiple of these bytes. */
+/* Buffers are aligned to this many bytes. */
 #define ALIGNMENT 1024
 
-/* Products of sizes stay below, so that none overflows. */
+/* A bound on products of sizes, so that none overflows. */
 #define MOST_NUMBERS (INT64_C(1) << 48)
 
 int cufftCreate(int *plan)
@@ -205,7 +207,7 @@ static struct factors factors_of(int64_t n)
 	return f;
 }
 
-/* The next number from n on that has no factor above 5. */
+/* The smallest number from n on without prime factors above 5. */
 static int64_t next_smooth(int64_t n)
 {
 	int64_t best = INT64_MAX;
@@ -222,9 +224,9 @@ static int64_t next_smooth(int64_t n)
 	return best;
 }
 
-/* ---- cuFFT: one dimension, as often as the batch says ---- */
+/* ---- cuFFT: one dimension, with a batch ---- */
 
-/* Lengths up to here one kernel does by itself. */
+/* A single kernel computes lengths up to this. */
 static int64_t longest_alone(int64_t element)
 {
 	return element == 16 ? 2048 : 4096;
@@ -236,8 +238,8 @@ static int64_t aligned(int64_t numbers, int64_t element)
 				    ALIGNMENT / (uint64_t)element);
 }
 
-/* By convolution (Bluestein's algorithm): two buffers of a length that has
- * small factors alone. */
+/* As a convolution (Bluestein's algorithm): two buffers whose length has only
+ * small prime factors. */
 static int64_t by_convolution(int64_t n, int64_t batch, int64_t element,
 			      bool is_behind)
 {
@@ -263,7 +265,7 @@ static int64_t complex_one(int64_t n, int64_t batch, int64_t element)
 	return n > 16384 && f.largest == 7 ? n * batch : 0;
 }
 
-/* As complex numbers of half the length. */
+/* A real transform of even length is a complex one of half the length. */
 static int64_t even_one(int64_t n, int64_t batch, int64_t element)
 {
 	struct factors f = factors_of(n);
@@ -283,7 +285,8 @@ static int64_t even_one(int64_t n, int64_t batch, int64_t element)
 	return (half + (complex_one(half, batch, element) > 0)) * batch;
 }
 
-/* Two of the batch at once, as one of complex numbers. */
+/* For odd lengths, two real transforms of the batch are computed as a complex
+ * one. */
 static int64_t odd_one(int64_t n, int64_t batch, int64_t element)
 {
 	struct factors f = factors_of(n);
@@ -298,10 +301,10 @@ static int64_t odd_one(int64_t n, int64_t batch, int64_t element)
 	return numbers + aligned(numbers, element);
 }
 
-/* ---- cuFFT: several ---- */
+/* ---- cuFFT: several dimensions ---- */
 
-/* A dimension that is not the last one is walked in strides, which long ones
- * of some factors are not. */
+/* A dimension other than the last is computed with strides, except for long
+ * ones with certain factors, which are copied. */
 static int64_t in_strides(int64_t n, int64_t batch, int64_t element)
 {
 	bool is_copied = n > 1024 && (n % 7 == 0 || n % 15 == 0) &&
@@ -310,7 +313,8 @@ static int64_t in_strides(int64_t n, int64_t batch, int64_t element)
 	return is_copied ? n * batch : complex_one(n, batch, element);
 }
 
-/* What the dimension asks for that needs most; they come one after another. */
+/* The largest requirement of any dimension, as they are computed one after
+ * another. */
 static int64_t numbers_of(const long long *sizes, int rank, int64_t batch,
 			  int64_t element, bool is_real)
 {
@@ -377,31 +381,31 @@ int cufftXtMakePlanMany(int plan, int rank, long long *sizes, long long *inputs,
 }
 
 /*
- * ---- cuSOLVER: the workspaces of what torch.linalg asks it for ----
+ * ---- cuSOLVER: workspaces of the calls that torch.linalg makes ----
  *
- * How much is cuSOLVER's secret.  It was measured for square matrices of float
- * and double on an H200, with the cuSOLVER of CUDA 13.0 (tests/gpu/
- * workspaces.py holds what is told here against that); orders between are
- * interpolated.  Others are none, and counted, as all were that stand_in.c
+ * cuSOLVER does not document the sizes. They were measured for square matrices
+ * of float and double on an H200 with CUDA 13.0's cuSOLVER
+ * (tests/gpu/workspaces.py compares them); for orders in between they are
+ * interpolated. All other sizes are 0 and counted, like those that stand_in.c
  * answers.
  *
- * Signatures: cusolverDn.h of the CUDA Toolkit 13.0.
+ * Signatures: cusolverDn.h of CUDA Toolkit 13.0.
  */
 
-/* ---- cuSOLVER: what was measured ---- */
+/* ---- cuSOLVER: measurements ---- */
 
 static const uint32_t orders[] = {
 	8,   16,  31,  32,  33,	 64,   100,  128,
 	200, 256, 300, 512, 513, 1000, 1024, 2048,
 };
 
-/* By order, from the first that was measured. */
+/* By order, starting with the first that was measured. */
 struct measured {
 	size_t first, count;
 	uint32_t sizes[sizeof(orders) / sizeof(*orders)];
 };
 
-/* Bytes, of whatever elements. */
+/* Bytes, for any element type. */
 static const struct measured potrf = {
 	0,
 	16,
@@ -423,8 +427,8 @@ static const struct measured dgetrf = {
 	  8704, 12544, 12544, 86272 },
 };
 
-/* Elements; of geev as an H100 has them, those of 300 and 513 between others'.
- */
+/* Elements; those of geev are from an H100, with the orders 300 and 513
+ * interpolated. */
 static const struct measured sgeev = {
 	0,
 	16,
@@ -473,7 +477,7 @@ static const struct measured syevj = {
 	{ 3109, 4212, 7250, 15288, 21700, 48595, 75272, 101974, 281104 },
 };
 
-/* Bytes, of two matrices of float at once and of 16: PyTorch takes it up to an
+/* Bytes, for batches of two and of 16 float matrices; PyTorch uses it up to an
  * order of 32. */
 static const struct measured syev_of_2 = {
 	0,
@@ -486,7 +490,7 @@ static const struct measured syev_of_16 = {
 	{ 4599872, 5029440, 5901056, 5962304 },
 };
 
-/* Most grow with the matrix: between two orders, by their squares. */
+/* Most sizes grow with the matrix: interpolates by the square of the order. */
 static size_t at(const struct measured *of, int64_t order)
 {
 	const uint32_t *n = orders + of->first;
@@ -504,10 +508,9 @@ static size_t at(const struct measured *of, int64_t order)
 			part * ((double)of->sizes[i + 1] - of->sizes[i]));
 }
 
-/* ---- cuSOLVER: what is told ---- */
+/* ---- cuSOLVER: answers ---- */
 
-/* cudaDataType: CUDA_R_32F, CUDA_R_64F; 0: of no other was anything measured.
- */
+/* cudaDataType: CUDA_R_32F and CUDA_R_64F; 0: other types were not measured. */
 static size_t element(int type)
 {
 	return type == 0 ? sizeof(float) : type == 1 ? sizeof(double) : 0;
@@ -543,7 +546,7 @@ int cusolverDnXpotrf_bufferSize(void *handle, void *parameters, int triangle,
 	return tell(device, at(&potrf, n), element(type), __func__);
 }
 
-/* One block of 256 columns at least. */
+/* At least one block of 256 columns. */
 static size_t geqrf(int64_t n, size_t bytes)
 {
 	return bytes * 1024 * ((n > 256 ? (size_t)n : 256) + 512) + 128;
@@ -564,7 +567,7 @@ int cusolverDnXsyevd_bufferSize(void *handle, void *parameters, int vectors,
 				int64_t rows, int type_of_w, void *w,
 				int computed, size_t *device, size_t *host)
 {
-	/* As much besides for float as for double. */
+	/* The extra bytes are the same for float and for double. */
 	size_t besides = type == 0 ? 64 : 0;
 
 	*host = 0;
@@ -572,7 +575,7 @@ int cusolverDnXsyevd_bufferSize(void *handle, void *parameters, int vectors,
 		    element(type), __func__);
 }
 
-/* Of the left and right vectors, PyTorch asks for the right ones. */
+/* PyTorch asks for the right vectors only. */
 int cusolverDnXgeev_bufferSize(void *handle, void *parameters, int left,
 			       int right, int64_t n, int type, void *a,
 			       int64_t rows, int type_of_w, void *w,
@@ -602,7 +605,7 @@ int cusolverDnXsyevBatched_bufferSize(void *handle, void *parameters,
 		    element(type) && n <= 32, __func__);
 }
 
-/* ---- cuSOLVER: sizes in elements, of float and of double ---- */
+/* ---- cuSOLVER: sizes in elements of float and of double ---- */
 
 #define GETRF(name, sizes, bytes)                                              \
 	int name(void *handle, int m, int n, void *a, int rows, int *size)     \
@@ -643,7 +646,7 @@ ORMQR(cusolverDnDormqr_bufferSize)
 GESVDJ(cusolverDnSgesvdj_bufferSize)
 GESVDJ(cusolverDnDgesvdj_bufferSize)
 
-/* PyTorch takes it up to an order of 32. */
+/* PyTorch uses it up to an order of 32. */
 #define GESVDJ_BATCHED(name)                                                   \
 	int name(void *handle, int vectors, int m, int n, void *a, int rows,   \
 		 void *s, void *u, int u_rows, void *v, int v_rows, int *size, \
@@ -655,7 +658,7 @@ GESVDJ(cusolverDnDgesvdj_bufferSize)
 GESVDJ_BATCHED(cusolverDnSgesvdjBatched_bufferSize)
 GESVDJ_BATCHED(cusolverDnDgesvdjBatched_bufferSize)
 
-/* PyTorch takes it for float of orders from 32 to 512. */
+/* PyTorch uses it for float, for orders from 32 to 512. */
 int cusolverDnSsyevj_bufferSize(void *handle, int vectors, int triangle, int n,
 				void *a, int rows, void *w, int *size,
 				void *parameters)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Tells ranges as marks: those of record_function, which optimizers have around
-their steps, and NVTX's."""
+"""Reports ranges as marks: those of record_function, which optimizers have
+around their steps, and those of NVTX.
+"""
 
 import ctypes
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * NCCL: communicators and collectives.  The processes of a job that are
- * recorded together have a mailbox for each communicator (exchange.h); a
- * process that is the only one is alone in all of them.
+ * NCCL: communicators and collectives. Processes of a job that are recorded
+ * together have a mailbox for each communicator (exchange.h). A process that is
+ * recorded by itself is alone in all of them.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@
 #include "simcuda/program/watchdog.h"
 #include "simcuda/stream.h"
 
-/* Programs call these by CUDA's own declarations, and few arguments matter. */
+/* Programs call these through CUDA's own declarations; few arguments matter. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
@@ -37,7 +37,7 @@ struct comm {
 	unsigned children;
 	struct line *line;	/* of its collectives */
 	struct line **sends;	/* to each rank; NULL: none was sent yet */
-	struct line **receives; /* from each */
+	struct line **receives; /* from each rank */
 };
 
 struct unique_id {
@@ -50,7 +50,7 @@ int ncclGetVersion(int *version)
 	return SUCCESS;
 }
 
-/* ---- names, which all ranks of a communicator know ---- */
+/* ---- names that all ranks of a communicator agree on ---- */
 
 static const char id_prefix[] = "gpupool-";
 
@@ -64,7 +64,7 @@ int ncclGetUniqueId(struct unique_id *id)
 	return SUCCESS;
 }
 
-/* It came through the program: what is no name of ours is none at all. */
+/* The id came through the program: one that was not made here gives no name. */
 static void name_by_id(char *name, const struct unique_id *id)
 {
 	size_t prefix = sizeof(id_prefix) - 1;
@@ -76,7 +76,8 @@ static void name_by_id(char *name, const struct unique_id *id)
 		memcpy(name, id->bytes, length + 1);
 }
 
-/* A child's name follows from what all of its ranks know; "" without room. */
+/* A child's name is made from what all of its ranks know; "": it is too long.
+ */
 static void name_child(char *name, struct comm *of, char kind, int color)
 {
 	int n = snprintf(name, COMM_NAME, "%s%c%u.%d", of->name, kind,
@@ -102,7 +103,7 @@ static struct comm *make(const char *name, int ranks, int rank)
 	return comm;
 }
 
-/* Two ranks, of which the first sends. */
+/* A line between two ranks, of which the first sends. */
 static struct line *pair(struct comm *comm, int from, int to, bool sends)
 {
 	char name[COMM_NAME + 32];
@@ -111,7 +112,7 @@ static struct line *pair(struct comm *comm, int from, int to, bool sends)
 	return line_open(comm->line->is_alone ? NULL : name, 2, !sends);
 }
 
-/* The line to a rank, or from it; made when it is first asked for. */
+/* The line to a rank, or from it; created on first use. */
 static struct line *comm_send_line(struct comm *comm, int peer)
 {
 	if (!comm->sends[peer])
@@ -156,7 +157,7 @@ int ncclCommInitRankScalable(struct comm **comm, int ranks, int rank,
 	return init(comm, ranks, ids, rank);
 }
 
-/* All of them are this process's. */
+/* All of them belong to this process. */
 int ncclCommInitAll(struct comm **comms, int count, const int *devices)
 {
 	for (int i = 0; i < count; i++) {
@@ -170,8 +171,8 @@ struct choice {
 	int color, key;
 };
 
-/* Ranks with the same color, in the order of their keys.  Who is alone takes
- * all to have chosen as it did. */
+/* The ranks with the same color, ordered by their keys. A rank that is alone
+ * assumes that all others chose the same. */
 static void place_among(const struct choice *all, const struct comm *from,
 			int *ranks, int *rank)
 {
@@ -298,10 +299,10 @@ REGISTRATIONS(REGISTRATION)
 /* ---- collectives ---- */
 
 /*
- * Ranks that are recorded together get each other's bytes,
- * where they are kept (exchange.h).  For a rank that is alone they succeed at
- * once, and what comes from others is what this one sent, so that what ranks
- * check of each other agrees.
+ * Ranks that are recorded together get each other's bytes, as far as these are
+ * kept (exchange.h). For a rank that is alone, collectives succeed at once. It
+ * gets what it sent itself in place of the others' data, so that values which
+ * ranks compare with each other agree.
  */
 
 static size_t bytes_of(size_t count, int type)
@@ -309,7 +310,7 @@ static size_t bytes_of(size_t count, int type)
 	return count * elements_bytes(type);
 }
 
-/* Work on the stream, after which `copies` of what was sent lie one behind the
+/* Work on the stream that writes `copies` of what was sent, one after the
  * other; 0: nothing is received. */
 static int collect(uint64_t to, uint64_t from, size_t size, int copies,
 		   void *stream)
@@ -333,7 +334,7 @@ static bool collect_from_all(const struct comm *comm,
 	return true;
 }
 
-/* What others would have sent is not known, whatever lies there. */
+/* What other ranks would have sent is not known. */
 static void doubt(const struct comm *comm, const struct exchange *what)
 {
 	uint64_t parts =
@@ -349,8 +350,8 @@ static void doubt(const struct comm *comm, const struct exchange *what)
 	process_unlock();
 }
 
-/* A gather may be made of broadcasts in one group, one from each rank: those
- * of the others then give what this rank's gives. */
+/* A gather may consist of broadcasts in one group, one from each rank. For a
+ * rank that is alone, all of them give what its own gives. */
 #define MOST_GROUPED 4096
 
 struct broadcast {
@@ -367,14 +368,14 @@ static _Thread_local struct {
 	size_t count, room;
 } group;
 
-/* Once for a group. */
+/* Once per group. */
 static void look_before(void)
 {
 	if (!group.depth)
 		watchdog_look();
 }
 
-/* With the others, or alone: then `copies` of size bytes of one's own. */
+/* With the other ranks; or alone, then with `copies` of this rank's bytes. */
 static int collective(const struct comm *comm, const struct exchange *what,
 		      uint64_t from, size_t size, int copies)
 {
@@ -420,7 +421,7 @@ int ncclAllReduce(uint64_t from, uint64_t to, size_t count, int type, int op,
 	return collective(comm, &what, from, size, 1);
 }
 
-/* This rank's part of what was sent. */
+/* Receives this rank's part of the reduction. */
 int ncclReduceScatter(uint64_t from, uint64_t to, size_t count, int type,
 		      int op, const struct comm *comm, void *stream)
 {

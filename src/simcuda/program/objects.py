@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Sizes of Python's objects that ranks send each other.
+"""The sizes of Python objects that ranks send each other.
 
 torch.distributed computes them on the device: the largest one, their sum,
-several in one tensor.  Kernels compute nothing here, so what this one module
-calls for that does what PyTorch's does, and then the result is put in place,
-from the bytes that are kept (interpreter.c).
+several in one tensor. Kernels compute nothing here. So what this module calls
+for that does as PyTorch's functions do, and then puts the result in place,
+computed from the kept bytes (interpreter.c).
 """
 
 import atexit

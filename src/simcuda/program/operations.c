@@ -63,8 +63,8 @@ const struct operation *operation_of(const char *schema)
 	return new;
 }
 
-/* Called with a stack, as torch.func does, it has the stack's other values
- * before its own. */
+/* Called with a stack, as torch.func does, the record has other values of the
+ * stack before the operator's own. */
 static struct torch_values last(struct torch_values values, size_t count)
 {
 	if (values.count > count) {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PyTorch's operators as they begin and end in each thread: what they write is
- * computed from what is known, or known no more.
+ * Follows PyTorch's operators in each thread: what they write is computed if
+ * their arguments are known, and is not known otherwise.
  */
 #ifndef SIMCUDA_PROGRAM_OPERATORS_H
 #define SIMCUDA_PROGRAM_OPERATORS_H
 
 #include <stdbool.h>
 
-/* Once, with the right to run Python; release: 2.x; scalar: what is read in
- * place of one that nobody knows, or NULL.  False: this release's
- * operators are not known, and whatever a kernel may have written is not. */
+/* To be called once, holding the GIL. release: 2.x; scalar: what an unknown
+ * scalar reads as, or NULL. false: the operators of this release cannot be
+ * followed, and nothing that a kernel may have written is known. */
 bool operators_watch(unsigned release, const char *scalar);
-/* Where they are not watched: no value is known after a kernel. */
+/* If operators are not followed: no value is known after a kernel. */
 void operators_doubt(void);
 
 #endif

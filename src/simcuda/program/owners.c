@@ -38,22 +38,22 @@ static const char *const names[CATEGORIES] = {
 
 struct module {
 	char *path, *type;
-	int is; /* another one, by which it is called since; or itself */
+	int is; /* index of the module it was renamed to, or of itself */
 };
 
-/* A block that is there. */
+/* A live block. */
 struct block {
 	uint64_t addr;
 	uint32_t id;
-	uint32_t told;	/* an owner */
-	uint32_t range; /* what it was made in; 0: nothing that ends */
+	uint32_t told;	/* the owner last written to the journal */
+	uint32_t range; /* it was made in; 0: none that ends */
 	int module;
 	uint8_t category;
 	uint8_t device;
 	bool is_there, is_final;
 };
 
-/* What a thread does: ranges within ranges. */
+/* What a thread executes: nested ranges. */
 enum kind { MODULE, NODE, STEP };
 struct frame {
 	enum kind kind;
@@ -68,7 +68,7 @@ static struct {
 	struct gp_map by_addr;
 	struct block *blocks;
 	size_t block_count, block_room;
-	uint32_t *unused; /* of blocks */
+	uint32_t *unused; /* indices of free blocks */
 	size_t unused_count, unused_room;
 	struct gp_map open; /* ranges */
 	uint32_t ranges;
@@ -78,7 +78,7 @@ static struct {
 static _Thread_local struct {
 	struct frame *items;
 	size_t count, room;
-	uint64_t id; /* PyTorch's; 0: not asked yet */
+	uint64_t id; /* PyTorch's thread id; 0: not asked yet */
 	enum { NOT_ASKED, IS_AUTOGRADS, IS_NOT } whose;
 } frames;
 
@@ -87,8 +87,8 @@ static const struct frame *top(void)
 	return frames.count ? &frames.items[frames.count - 1] : NULL;
 }
 
-/* Nodes of the backward pass run in threads of their own, which a release whose
- * nodes are not known has, too. */
+/* Backward nodes run in threads of their own. That also tells them apart in
+ * releases whose nodes cannot be read. */
 static bool is_backward(void)
 {
 	const struct frame *f = top();
@@ -104,7 +104,7 @@ static bool is_backward(void)
 	return frames.whose == IS_AUTOGRADS;
 }
 
-/* ---- owners, in the order in which the journal has them ---- */
+/* ---- owners, in the order of the journal ---- */
 
 static void put_owner(enum category category, int module)
 {
@@ -191,7 +191,7 @@ static bool is_open(uint32_t range)
 	return gp_map_get(&all.open, range) != GP_MAP_NONE;
 }
 
-/* What it was for, now that it goes. */
+/* The category of a block that is being freed. */
 static enum category turned_out(const struct block *b)
 {
 	if (b->is_final)
@@ -221,7 +221,8 @@ uint32_t owners_freed(uint64_t addr)
 	return owner == b->told ? NO_OWNER : owner;
 }
 
-/* An owner of nothing is one, too: a step's may turn out to be no one's. */
+/* An unknown category is written, too: that of a block made in a step may turn
+ * out to be unknown. */
 static void write_owner(struct block *b)
 {
 	uint32_t owner = owner_of(b->category, b->module);
@@ -248,7 +249,7 @@ static void set(struct block *b, enum category category, int module)
 	write_owner(b);
 }
 
-/* ---- what threads do ---- */
+/* ---- what threads execute ---- */
 
 static void push(enum kind kind, int module)
 {
@@ -265,7 +266,7 @@ static void push(enum kind kind, int module)
 	frames.items[frames.count++] = (struct frame){ kind, module, range };
 }
 
-/* What an exception left open within it ends with it. */
+/* Also ends the ranges that an exception left open within it. */
 static void pop(enum kind kind)
 {
 	uint32_t range;
@@ -285,9 +286,9 @@ static void pop(enum kind kind)
 }
 
 /*
- * Which module made the nodes of the backward pass: by a hash of the thread and
- * of the node's number in it, of which the low bits are the module's.  One that
- * another has taken the place of is not known any more.
+ * Which module made each backward node: a table indexed by a hash of the thread
+ * and of the node's sequence number in it. The low bits of an entry are the
+ * module. A node whose entry was overwritten by another is not known.
  */
 #define NODES	    (1u << 18)
 #define MODULE_BITS 20
@@ -338,7 +339,7 @@ void owners_leave_node(void)
 	pop(NODE);
 }
 
-/* ---- what libraries are given ---- */
+/* ---- memory passed to libraries ---- */
 
 void owners_workspace(enum owners_library library, uint64_t addr)
 {
@@ -355,8 +356,8 @@ void owners_workspace(enum owners_library library, uint64_t addr)
 	recorder_leave();
 }
 
-/* DistributedDataParallel makes its buckets anew as its second forward begins.
- */
+/* DistributedDataParallel reallocates its buckets when its second forward
+ * begins. */
 static bool is_bucket(const struct block *b)
 {
 	return b->category == ACTIVATION && b->module != NO_MODULE &&
@@ -377,7 +378,7 @@ void owners_collective(uint64_t addr)
 
 /* ---- for owners.py ---- */
 
-/* A module's number, to be called by from here on. */
+/* Returns the number by which the module is named from now on. */
 int simcuda_owner_module(const char *path, const char *type)
 {
 	int module = NO_MODULE;
@@ -399,7 +400,7 @@ int simcuda_owner_module(const char *path, const char *type)
 	return module;
 }
 
-/* What went by the first number is called as the second is. */
+/* The first module is named as the second from now on. */
 void simcuda_owner_rename(int from, int to)
 {
 	if (from < 0 || to < 0 || !recorder_enter())
@@ -420,8 +421,8 @@ void simcuda_owner_leave(int is_step)
 	pop(is_step ? STEP : MODULE);
 }
 
-/* The block at this address is of that category; its module is what it was
- * first told to be. */
+/* Sets the block's category. The module of a block is the one that was set
+ * first. */
 void simcuda_owner_is(uint64_t addr, const char *category, int module)
 {
 	int c = CATEGORIES - 1;
@@ -439,7 +440,7 @@ void simcuda_owner_is(uint64_t addr, const char *category, int module)
 
 #define NO_PARAMETER (-2)
 
-/* The module of the parameter at this address; -1: none is known. */
+/* The module of the parameter at this address; -1: not known. */
 int simcuda_owner_of(uint64_t addr)
 {
 	const struct block *b;

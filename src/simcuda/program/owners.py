@@ -2,9 +2,9 @@
 """What memory is for: which module runs, what its parameters and buffers are,
 and an optimizer's gradients and states.
 
-Tensors are looked at and not held, so that PyTorch allocates what it does
-without.  Modules are called through a function of this file, not by hooks: with
-those PyTorch calls all modules another way, and torch.compile warns.
+Tensors are looked at but not held, so that PyTorch allocates the same as
+without this. Modules are called through a function of this file, not by hooks:
+with hooks PyTorch calls all modules in another way, and torch.compile warns.
 """
 
 import atexit
@@ -19,7 +19,7 @@ from torch.optim.optimizer import (
     register_optimizer_step_pre_hook,
 )
 
-calls = ctypes.PyDLL(None)  # keeps the interpreter's lock: no thread runs
+calls = ctypes.PyDLL(None)  # holds the GIL during calls: no other thread runs
 address, text, number = ctypes.c_uint64, ctypes.c_char_p, ctypes.c_int
 calls.simcuda_owner_module.argtypes = text, text
 calls.simcuda_owner_is.argtypes = address, text, number
@@ -72,8 +72,8 @@ def name_one(module, path):
 
 
 def name_all(root):
-    """A module that no other has called: its own have their paths in it, itself
-    the name of its class."""
+    """Names a module that no other has called, by its class, and the modules
+    in it, by their paths."""
     kind = type(root).__name__
     title = own_path(kind, root)
     name_one(root, title)
@@ -89,8 +89,8 @@ def name_all(root):
 
 
 def pieces(tensor):
-    """What a tensor that is made of others is made of; since PyTorch 2.13 one
-    that is sharded is made of its mesh, too."""
+    """The tensors that a tensor consists of. Since PyTorch 2.13 a sharded one
+    also includes its mesh."""
     flatten = getattr(tensor, "__tensor_flatten__", None)
     if flatten is None:
         return [tensor] if isinstance(tensor, torch.Tensor) else []
@@ -102,7 +102,7 @@ def own(tensor, category, module):
         if not piece.is_cuda:
             continue
         storage = piece.untyped_storage()
-        # Of memory that several share nobody is the module.
+        # Memory shared by several tensors belongs to no module.
         is_part = piece.nbytes + 512 <= storage.nbytes()
         calls.simcuda_owner_is(
             storage.data_ptr(), category, NO_MODULE if is_part else module
@@ -149,7 +149,7 @@ def apply_as(apply):
 
 
 def copied_as(set_state):
-    """Neither copying nor loading a module registers what it has."""
+    """Copying and loading a module do not call the registration hooks."""
 
     def __setstate__(self, state):
         set_state(self, state)
@@ -159,8 +159,8 @@ def copied_as(set_state):
 
 
 def replicated_as(replicate):
-    """What DataParallel runs on each device is the module, whichever of its
-    threads is first; the module itself is not called."""
+    """DataParallel's replicas count as the module, whichever thread runs
+    first; the module itself is not called."""
 
     def _replicate_for_data_parallel(self):
         replica = replicate(self)
@@ -178,7 +178,7 @@ def watch_modules():
         Module._replicate_for_data_parallel
     )
     Module.__setstate__ = copied_as(Module.__setstate__)
-    # One may be on its way to the device: the first that is ever used.
+    # A module may be on its way to the device: it is the first that is used.
     frame = sys._getframe()
     root = None
     while frame:
@@ -189,13 +189,13 @@ def watch_modules():
         name_all(root)
     Module.__call__, Module._apply = call_as(call), apply_as(apply)
     for function, original in (Module.__call__, call), (Module._apply, apply):
-        # torch.compile goes by both: what it takes for another function it
-        # compiles as one with all others of the kind.
+        # torch.compile checks the name and the file: a function that it does
+        # not recognize is compiled together with all others of its kind.
         function.__name__ = original.__name__
         function.__code__ = function.__code__.replace(
             co_filename=original.__code__.co_filename
         )
-    # torch.compile knows modules that are called as they always are.
+    # torch.compile recognizes modules that are called in the usual way.
     for name in "torch._dynamo.utils", "torch._dynamo.variables.nn_module":
         compiler = sys.modules.get(name)
         if getattr(compiler, "unpatched_nn_module_call", None) is call:
@@ -225,7 +225,7 @@ def watch_parameters():
 
 
 def own_gradient(parameter):
-    """The number of the parameter's module."""
+    """Returns the number of the parameter's module."""
     for piece in pieces(parameter):
         storage = piece.untyped_storage().data_ptr() if piece.is_cuda else 0
         module = calls.simcuda_owner_of(storage)
@@ -284,7 +284,7 @@ def watch_optimizers():
 
 
 def own_gradients():
-    """Of parameters that no optimizer has."""
+    """For parameters that are in no optimizer."""
     with contextlib.suppress(Exception), untouched():
         for reference, *_ in list(known.values()):
             module = reference()

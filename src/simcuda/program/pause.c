@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Waiting for a device takes a moment, in which other threads of the program
- * get on, as they do where there is a device: threads of the backward pass that
- * let go of Python objects must not still be at it when the interpreter ends.
+ * can run, as with a real device: threads of the backward pass that release
+ * Python objects must have finished when the interpreter ends.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ __attribute__((constructor)) static void start(void)
 #define QUIET_LOOKS 5
 #define MOST_LOOKS  1000
 
-/* The state is behind the name in parentheses, which may hold anything. */
+/* The state follows the name in parentheses, which may contain anything. */
 static bool is_running(const char *task)
 {
 	char path[64], line[512] = "";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Each leaves an empty file, "4711.rank", in the folder of the recording; who
- * saves values that nobody knows, "values.saved". */
+/* Each process leaves an empty file, "4711.rank", in the recording's folder. A
+ * process that saves unknown values leaves "values.saved". */
 #include "simcuda/program/peers.h"
 
 #include <dirent.h>
@@ -18,7 +18,7 @@ const char *peers_folder(void)
 	return getenv("SIMCUDA_RECORD");
 }
 
-/* Of what has that name in the folder; false: it has no path. */
+/* The path of a file of that name in the folder; false: there is none. */
 static bool path_of(const char *name, char path[PATH_MAX])
 {
 	const char *folder = peers_folder();
@@ -89,9 +89,9 @@ int peers_count(void)
 /* ---- a folder for each rank's compiled kernels ---- */
 
 /*
- * Ranks of one job compile the same kernels at the same time, and which of them
- * finds what another has compiled or tried out is a race: each has a folder of
- * its own.  This is done before Python reads the environment.
+ * Ranks of a job compile the same kernels at the same time, and it is a race
+ * which of them finds what another has compiled or tuned. So each rank gets a
+ * folder of its own. This is done before Python reads the environment.
  */
 
 static void move_to(const char *name, const char *folder, const char *rank,
@@ -100,7 +100,7 @@ static void move_to(const char *name, const char *folder, const char *rank,
 	const char *old = getenv(name);
 	char path[4096];
 
-	/* The user's own is left as it is. */
+	/* A folder that the user chose is not changed. */
 	if (!old || strncmp(old, folder, strlen(folder)) != 0)
 		return;
 	if ((size_t)snprintf(path, sizeof(path), "%s/rank-%s%s", folder, rank,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The other processes that are recorded with this one and use a device. */
+/* Other processes that are recorded together with this one and use a device. */
 #ifndef SIMCUDA_PROGRAM_PEERS_H
 #define SIMCUDA_PROGRAM_PEERS_H
 
@@ -7,17 +7,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The folder that they share, or NULL: nothing is recorded. */
+/* The shared folder; NULL: nothing is recorded. */
 const char *peers_folder(void);
 
-/* This one uses a device. */
+/* Announces that this process uses a device. */
 void peers_announce(void);
-/* How many do, this one included. */
+/* The number of such processes, including this one. */
 int peers_count(void);
 
 bool peers_is_alive(int64_t process);
 
-/* This one saved values that nobody knows; whether one of them has. */
+/* This process saved unknown values; whether any of the processes has. */
 void peers_note_saved(void);
 bool peers_have_saved(void);
 

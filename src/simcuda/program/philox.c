@@ -13,7 +13,8 @@
 
 /* ---- the generator ---- */
 
-/* Members of at::CUDAGeneratorImpl, and who gives a device's own. */
+/* Members of at::CUDAGeneratorImpl, and the function that gives a device's
+ * default generator. */
 #define SEED	"_ZNK2at17CUDAGeneratorImpl12current_seedEv"
 #define OFFSET	"_ZNK2at17CUDAGeneratorImpl24philox_offset_per_threadEv"
 #define DEFAULT "_ZN2at4cuda6detail23getDefaultCUDAGeneratorEa"
@@ -25,7 +26,7 @@ static struct {
 	const void *const *(*own)(signed char device);
 } torch = { .once = PTHREAD_ONCE_INIT };
 
-/* Where there is a tensor of a device, the library is. */
+/* If there is a tensor on a device, the library is loaded. */
 static void find_members(void)
 {
 	*(void **)&torch.seed = torch_symbol("torch_cuda", SEED);
@@ -96,7 +97,7 @@ static void philox(uint64_t seed, uint64_t counter, uint64_t thread,
 	philox_of(seed, counter, thread, 10, n);
 }
 
-/* ---- what is made of four numbers: curand_uniform.h, curand_normal.h ---- */
+/* ---- numbers made from four words: curand_uniform.h, curand_normal.h ---- */
 
 #define PI 3.14159265358979323846
 
@@ -178,7 +179,7 @@ static void make_wide_normal(const uint32_t n[4], uint64_t range,
 static const struct maker {
 	void (*make)(const uint32_t n[4], uint64_t range, union number to[]);
 	size_t size;
-	uint64_t count; /* of four numbers */
+	uint64_t count; /* made from four words */
 } makers[] = {
 	[RANDOM_BITS] = { make_bits, sizeof(int64_t), 4 },
 	[RANDOM_WIDE_BITS] = { make_wide_bits, sizeof(int64_t), 2 },
@@ -188,9 +189,9 @@ static const struct maker {
 	[RANDOM_WIDE_NORMAL] = { make_wide_normal, sizeof(double), 2 },
 };
 
-/* ---- which thread takes which ---- */
+/* ---- the distribution over threads ---- */
 
-/* Elements that a thread takes of one counter. */
+/* The elements that a thread computes from one counter. */
 struct share {
 	uint64_t first, step, count;
 };
@@ -203,7 +204,7 @@ static struct share share_of(const struct random_numbers *r, uint64_t threads,
 	if (!r->neighbours)
 		return (struct share){ turn * threads * each + thread, threads,
 				       each };
-	/* More neighbours than one counter gives take several turns. */
+	/* More neighbours than a counter gives take several turns. */
 	turns = (r->neighbours + each - 1) / each;
 	first = (turn / turns * threads + thread) * r->neighbours;
 	return (struct share){ first + turn % turns * each, 1,
@@ -249,9 +250,9 @@ uint64_t random_numbers(const struct generator *generator,
 
 /* ---- attention ---- */
 
-/* A warp takes tiles of a matrix, of which each thread has what the tensor
- * cores give it (mma.m16n8k16): two neighbours in a row and those eight rows
- * below, in each eighth column. */
+/* A warp processes tiles of a matrix. Each thread has the elements that the
+ * tensor cores assign to it (mma.m16n8k16): two neighbours in a row, and those
+ * eight rows below, in every eighth column. */
 enum { WARP = 32, TILE_ROWS = 16, TILE_COLUMNS = 32, FLASH_ROUNDS = 7 };
 
 static void put_in_tile(const struct flash_weights *w, uint64_t row,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One connection for each process, one request at a time.  When it breaks,
- * cuDNN has ended that process: the program goes on with what stands in for it.
+ * One connection per process, one request at a time. If it breaks, cuDNN has
+ * ended its process: the program continues with the stand-in.
  */
 #include "simcuda/program/plans.h"
 
@@ -18,14 +18,14 @@
 
 static struct {
 	pthread_mutex_t lock;
-	pid_t owner; /* the process that began; 0: none */
+	pid_t owner; /* process that connected; 0: none */
 	int socket;
 	bool can;
 	unsigned version;
 	uint32_t last;
 	uint64_t given;
 	char why[256];
-	char told[64 << 10]; /* and not sent yet */
+	char told[64 << 10]; /* requests that are not sent yet */
 	size_t told_size;
 } plans = {
 	.lock = PTHREAD_MUTEX_INITIALIZER,
@@ -34,7 +34,7 @@ static struct {
 
 /* ---- the connection ---- */
 
-/* Addresses of sockets are short, and paths are not: the folder is opened. */
+/* Socket addresses are short and paths may be long: opens the folder first. */
 static int open_socket(const char *path)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -117,8 +117,8 @@ static void greet(void)
 	plans.can = !reply.status;
 }
 
-/* A process that was forked has a connection of its own: what it has of its
- * parent's descriptors is unknown there. */
+/* A forked process gets a connection of its own, in which its parent's
+ * descriptors do not exist. */
 static void begin(void)
 {
 	const char *path = getenv("SIMCUDA_PLANS");
@@ -134,7 +134,7 @@ static void begin(void)
 	plans.owner = getpid();
 }
 
-/* Whichever thread had it is not in the child. */
+/* The thread that held it may not exist in the child. */
 static void forget_lock(void)
 {
 	pthread_mutex_init(&plans.lock, NULL);
@@ -180,7 +180,7 @@ unsigned plans_version(void)
 	return version;
 }
 
-/* ---- what is asked ---- */
+/* ---- requests ---- */
 
 static void lose(void)
 {
@@ -188,7 +188,7 @@ static void lose(void)
 	snprintf(plans.why, sizeof(plans.why), "it ended while it was asked");
 }
 
-/* Values come in, elements of the reply go out. */
+/* Sends values and receives the elements of the reply. */
 static int ask(const struct gp_plans_request *request, const void *in,
 	       void *out, size_t room, int64_t *count)
 {
@@ -209,7 +209,7 @@ static int ask(const struct gp_plans_request *request, const void *in,
 	return reply.status;
 }
 
-/* Nobody waits for what comes of it. */
+/* A request without reply. */
 static void tell(const struct gp_plans_request *request, const void *bytes)
 {
 	lock();

@@ -24,7 +24,7 @@ struct underway {
 
 static struct {
 	pthread_mutex_t lock;
-	struct underway *items; /* in the order in which they were begun */
+	struct underway *items; /* in the order in which they began */
 	size_t count, room;
 	/* Segments of private pools: address -> index of the pool. */
 	struct gp_map segments[SIMCUDA_MOST_DEVICES];
@@ -86,7 +86,7 @@ static void drop(size_t index)
 	memmove(u, u + 1, (all.count - index) * sizeof(*u));
 }
 
-/* ---- pools that take some threads' requests ---- */
+/* ---- pools that take the requests of some threads ---- */
 
 static void write_event(const char *op, const struct underway *u)
 {
@@ -96,7 +96,7 @@ static void write_event(const char *op, const struct underway *u)
 	recorder_end();
 }
 
-/* A pool that begins again has one more holder, which lets go of it. */
+/* When a pool begins again it gets one more holder, so it is released once. */
 static void turn(struct underway *u, bool takes)
 {
 	if (u->is_capture || u->is_paused != takes)
@@ -178,8 +178,8 @@ void pools_turn_for_entry(const struct entry *e)
 	pthread_mutex_unlock(&all.lock);
 }
 
-/* As malloc does: the first that takes the stream.  The filters ask the runtime
- * and take no lock of the allocator's. */
+/* Like the allocator's malloc: the first whose filter takes the stream. The
+ * filters call the runtime and take no lock of the allocator. */
 static void choose(struct entry *e)
 {
 	for (size_t i = 0; i < all.count; i++) {

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Operators whose kernels take random numbers of the device's generator.
+"""Operators whose kernels take random numbers from the device's generator.
 
-Run in evaluate.py's names.  Each takes the arguments by the schema's names and
-gives the results, as those in device_only.py; one that writes its argument puts
-them there.  Where it is not known how a kernel deals its numbers out, or what
-the generator is, they raise a ValueError.
+Run with evaluate.py's globals. Each function takes the arguments under the
+schema's names and returns the results, as in device_only.py; one that writes
+its argument writes the numbers there. If it is not known how a kernel
+distributes its numbers, or what the generator's state is, it raises a
+ValueError.
 """
 
 import ctypes
@@ -23,7 +24,7 @@ MADE = {
 }
 OF_DOUBLES = {UNIFORM: WIDE_UNIFORM, NORMAL: WIDE_NORMAL}
 MOST_BYTES = (1 << 31) - 1
-# Of integers that are wanted without an end.
+# The range of integers that are drawn without a limit.
 BELOW = {
     torch.bool: 2,
     torch.uint8: 1 << 8,
@@ -37,11 +38,11 @@ BELOW = {
     torch.float64: (1 << 53) + 1,
 }
 WIDE = torch.int64, torch.float64
-# Of which randint() took 64 bits where the range wants them.
+# Types for which randint() took 64 bits if the range requires them.
 LONG = torch.int64, torch.float64, torch.float32, torch.bfloat16
-# Since then randint() takes 64 bits where 32 would be 5 % askew.
+# Since then randint() takes 64 bits if 32 bits would have a bias of 5 %.
 FIRST_EVEN = 2, 7
-# Since then dropout takes 16 bytes at a time.
+# Since then dropout reads 16 bytes at a time.
 FIRST_OF_16_BYTES = 2, 7
 # Since then FlashAttention leaves its state on the device.
 FIRST_RNG_STATE = 2, 7
@@ -85,15 +86,15 @@ class Weights(ctypes.Structure):
 
 
 def generator_now():
-    """As it was before the operator."""
+    """The generator's state before the operator."""
     state = Generator()
     calls.simcuda_generator(ctypes.byref(state))
     return state
 
 
 def take(state, made, **wish):
-    """Fills it in the order in which a kernel counts elements; how often each
-    thread took four numbers."""
+    """Fills `made` in the order in which a kernel counts elements. Returns how
+    often each thread drew four numbers."""
     return calls.simcuda_random_numbers(
         ctypes.byref(state),
         ctypes.byref(Numbers(count=made.numel(), **wish)),
@@ -102,7 +103,7 @@ def take(state, made, **wish):
 
 
 def draw(kind, count, neighbours=0, is_alone=False, below=1, state=None):
-    """So many of the generator; the state is then as it is afterwards."""
+    """Draws numbers from the generator and advances the state."""
     state = generator_now() if state is None else state
     if not state.is_known:
         raise ValueError("the generator is not known")
@@ -119,7 +120,7 @@ def draw(kind, count, neighbours=0, is_alone=False, below=1, state=None):
 
 
 def draw_for(tensor, kind, below=1, state=None):
-    """Above so many bytes there is a launch for each part."""
+    """Draws for a tensor. A larger one takes several launches, and fails."""
     if tensor.is_complex():
         raise ValueError("numbers of both parts")
     if tensor.numel() * tensor.element_size() > MOST_BYTES:
@@ -130,7 +131,7 @@ def draw_for(tensor, kind, below=1, state=None):
 
 
 def is_dense(tensor):
-    """Whether elements lie side by side, in whichever order."""
+    """Whether the elements are adjacent in memory, in any order."""
     next_one = 1
     for stride, size in sorted(zip(tensor.strides_there, tensor.shape)):
         if size > 1 and stride != next_one:
@@ -140,7 +141,7 @@ def is_dense(tensor):
 
 
 def by_memory(tensor, made):
-    """Dimensions as at::TensorIterator orders them, by their strides."""
+    """Permutes the dimensions as at::TensorIterator does, by their strides."""
     strides = tensor.strides_there
     order = sorted(range(tensor.dim()), key=lambda d: -strides[d])
     back = sorted(range(tensor.dim()), key=lambda d: order[d])
@@ -166,7 +167,7 @@ def normal(self, mean, std, **more):
 
 
 def normal_around(mean, std, **more):
-    """Of a tensor that is made for both."""
+    """Draws into a new tensor of the shape that mean and std broadcast to."""
     of = mean if isinstance(mean, torch.Tensor) else std
     made = torch.empty((mean + std).shape, dtype=of.dtype)
     made.strides_there = made.stride()
@@ -213,8 +214,8 @@ def bernoulli(self, p, **more):
 
 
 def at_once(tensor):
-    """How many neighbours dropout takes at a time, at::native's vector size; 0:
-    it takes none side by side."""
+    """How many adjacent elements dropout takes at a time: at::native's vector
+    size. 0: elements are not taken side by side."""
     if not is_dense(tensor):
         return 0
     most = 4
@@ -226,7 +227,7 @@ def at_once(tensor):
 
 
 def dropout(input, p, truth):
-    """Kept with probability p."""
+    """Keeps elements with probability p."""
     neighbours = at_once(input)
     real = input.double() if input.dtype == torch.float64 else input.float()
     p = torch.tensor(p, dtype=real.dtype)
@@ -251,12 +252,12 @@ def fused_dropout(self, p, **more):
 
 
 def bits_of_keys(n):
-    """So many that all differ nine times in ten."""
+    """As many bits as make all keys differ in nine of ten cases."""
     return math.ceil(math.log2(n - (6 * n * n + 1) / (12 * math.log(0.9))))
 
 
 def lots(keys):
-    """Where keys that are alike begin, and how many follow the first."""
+    """Where equal keys begin, and how many follow the first of them."""
     found = {}
     begin = last = -1
     for place in (keys[1:] == keys[:-1]).nonzero().flatten().tolist():
@@ -267,7 +268,7 @@ def lots(keys):
 
 
 def shuffle_alike(order, keys, state):
-    """Each lot by its first one's thread."""
+    """Shuffles each run of equal keys with the thread of its first key."""
     for begin, rest in lots(keys).items():
         numbers = torch.empty(rest, dtype=MADE[BITS])
         wish = {"kind": BITS, "range": 1 << 32, "is_one": True}
@@ -278,7 +279,7 @@ def shuffle_alike(order, keys, state):
 
 
 def permutation(n, out=None, **more):
-    """By random keys, of which as many bits are sorted as are enough."""
+    """Sorts random keys by as many bits as are needed."""
     if out is None:
         raise ValueError("its kernel is that of the overload with out")
     bits = bits_of_keys(n) if n else 0
@@ -295,11 +296,11 @@ def permutation(n, out=None, **more):
     return (out.copy_(order),)
 
 
-# ---- what attention drops ----
+# ---- dropout in attention ----
 
 
 def generator_of(named):
-    """That of the device; of a backward as it was before the forward."""
+    """The device's generator; for a backward its state before the forward."""
     if "rng_state" in named:
         tensors = [named["rng_state"]]
     elif "philox_seed" in named:
@@ -314,8 +315,8 @@ def generator_of(named):
 
 
 def efficient_keeps(shape, p, named):
-    """One thread's numbers, one after the other (kernel_forward.h of ATen's
-    mem_eff_attention); None: nobody knows them."""
+    """The numbers of a single thread, one after the other (kernel_forward.h of
+    ATen's mem_eff_attention). None: they are not known."""
     state = generator_of(named)
     if not state.is_known:
         return None
@@ -338,7 +339,7 @@ def flash_keeps(shape, p, named):
 
 
 def rng_state():
-    """As FlashAttention leaves it, since it leaves it on the device."""
+    """The state as FlashAttention leaves it on the device, if it does."""
     state = generator_now()
     if release < FIRST_RNG_STATE or not state.is_known:
         return None

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The recorder: what PyTorch's allocator did, as a gpupool-trace in JSON Lines,
- * one file a process.  This is its beginning and end.
+ * one file per process. This is its beginning and end.
  */
 #include "simcuda/program/recorder.h"
 
@@ -34,7 +34,7 @@ static struct {
 	char file[64]; /* its name, without ".jsonl" */
 } recorder = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* ---- what the others write through ---- */
+/* ---- for the other files ---- */
 
 bool recorder_enter(void)
 {
@@ -126,13 +126,13 @@ static void put_header(void)
 	entries_put("]}\n");
 }
 
-/* A process that became another program (exec) keeps its id: its next file has
- * a number that no process has (commands/parts.h). */
+/* A process that executes another program (exec) keeps its id: its next file
+ * gets a number that is no process id (commands/parts.h). */
 #define NEXT_PROGRAM  (1L << 22)
 #define MOST_PROGRAMS 64
 
-/* Ids of processes come again: when it began, in the kernel's ticks, is the
- * 22nd field of its status, the 20th behind the name. */
+/* Process ids are reused. The start time, in the kernel's ticks, is field 22 of
+ * the process's stat, field 20 after the name. */
 static unsigned long long beginning(void)
 {
 	unsigned long long ticks = 0;
@@ -209,7 +209,7 @@ static void write_called(void)
 	fclose(file);
 }
 
-/* What users know these workspaces by. */
+/* The words by which users know these workspaces. */
 static const char *words_of(const char *call)
 {
 	if (!strcmp(call, "cudnnBackendGetAttribute"))
@@ -218,7 +218,7 @@ static const char *words_of(const char *call)
 	return call;
 }
 
-/* Workspaces counted as 0; the number of calls that asked for them. */
+/* Workspaces counted as 0. Returns how many calls asked for them. */
 static unsigned tell_unknown(void)
 {
 	enum stand_in_kind kind;
@@ -236,7 +236,7 @@ static unsigned tell_unknown(void)
 	return told;
 }
 
-/* And those that are another device's. */
+/* Workspaces that were measured on another device. */
 static void tell_measured(bool has_others)
 {
 	static const struct {
@@ -272,7 +272,8 @@ static void tell_measured(bool has_others)
 		entries_put(", counted as a Hopper has them");
 }
 
-/* The journal's last word on it holds; a program that is killed has none. */
+/* The last such line in the journal is the valid one; a program that is killed
+ * writes none at exit. */
 static void tell_sizes(void)
 {
 	enum stand_in_kind kind;
@@ -304,16 +305,17 @@ static void finish(void)
 	recorder_leave();
 }
 
-/* Exit handlers run backwards: this one while PyTorch's allocator, which was
- * there before, still is. */
+/* Exit handlers run in reverse order: this one runs while PyTorch's allocator,
+ * which was created before, still exists. */
 static void finish_at_exit(void)
 {
 	hooks_write_counters();
 	finish();
 }
 
-/* The library calls this _exit (Makefile): os._exit passes exit handlers by.
- * So do children of vfork, which have this one's memory, and those of fork. */
+/* Exported as _exit (Makefile), as os._exit skips exit handlers. Children of
+ * vfork, which share this process's memory, and children of fork call it too.
+ */
 void simcuda_exit(int status);
 void simcuda_exit(int status)
 {
@@ -350,7 +352,8 @@ static void find_allocator(void)
 	hooks_set(recorder.layout);
 }
 
-/* No lock is held by a thread that the child does not have. */
+/* So that no lock is held in the child by a thread that does not exist there.
+ */
 static void before_fork(void)
 {
 	pthread_mutex_lock(&recorder.lock);
@@ -363,8 +366,8 @@ static void after_fork(void)
 	pthread_mutex_unlock(&recorder.lock);
 }
 
-/* A child has its parent's file mapped; it must not write there.  One that is
- * made before the device is used has a trace of its own. */
+/* A child shares its parent's mapped file and must not write to it. A child
+ * forked before the device is used has a trace of its own. */
 static void after_fork_in_child(void)
 {
 	if (recorder.is_open)

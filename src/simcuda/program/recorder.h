@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The recorder, for the files that write to its journal.  recorder.c opens and
- * closes it, hooks.c leads calls on PyTorch's allocator here, tracker.c hears
- * what the allocator did.
+ * The recorder's interface for files that write to its journal. recorder.c
+ * opens and closes it, hooks.c intercepts calls on PyTorch's allocator,
+ * tracker.c receives what the allocator reports.
  */
 #ifndef SIMCUDA_PROGRAM_RECORDER_H
 #define SIMCUDA_PROGRAM_RECORDER_H
@@ -12,7 +12,7 @@
 
 #include "simcuda/program/layout.h"
 
-/* Locks, when something is to be written; recorder_leave unlocks. */
+/* Locks and returns true if the journal is open; recorder_leave unlocks. */
 bool recorder_enter(void);
 void recorder_leave(void);
 
@@ -20,7 +20,7 @@ void recorder_leave(void);
 bool recorder_begin(const char *op, int device);
 void recorder_end(void);
 
-/* A text of JSON, in quotes. */
+/* Writes a JSON string, with quotes. */
 void recorder_put_text(const char *text);
 void recorder_put_pool(const uint64_t pool[2]);
 
@@ -29,11 +29,12 @@ const char *recorder_settings(void);
 
 /* ---- hooks.c ---- */
 
-/* Once libc10_cuda.so is loaded: leads the allocator's calls here. */
+/* To be called once libc10_cuda.so is loaded: intercepts the allocator's calls.
+ */
 void hooks_set(const struct layout *layout);
-/* What the program chose that cannot be recorded, or NULL. */
+/* The program's choice that prevents recording, or NULL. */
 const char *hooks_why_not(void);
-/* memory_stats() of each device that is in use, into the journal. */
+/* Writes memory_stats() of each used device to the journal. */
 void hooks_write_counters(void);
 
 /* PyTorch's allocator is initialised: the recording begins. */

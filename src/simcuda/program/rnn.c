@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cuDNN's recurrent networks: what describes one, where its weights lie in
- * their buffer, and what memory it needs while it runs.
+ * cuDNN's recurrent networks: their descriptors, the layout of their weights,
+ * and the memory they need while they run.
  */
 #include <limits.h>
 #include <stdbool.h>
@@ -16,7 +16,7 @@
 #include "simcuda/program/owners.h"
 #include "simcuda/program/stand_in.h"
 
-/* Programs call these by CUDA's own declarations, and few arguments matter. */
+/* Programs call these through CUDA's own declarations; few arguments matter. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
@@ -25,9 +25,8 @@
 
 /* ---- descriptors ---- */
 
-/* cudnnRNNMode_t, cudnnRNNBiasMode_t, cudnnRNNAlgo_t and cudnnDataType_t, as
- * far as they make a difference here: cudnn_adv.h and cudnn_graph.h of cuDNN
- * 9. */
+/* The relevant values of cudnnRNNMode_t, cudnnRNNBiasMode_t, cudnnRNNAlgo_t and
+ * cudnnDataType_t: cudnn_adv.h and cudnn_graph.h of cuDNN 9. */
 enum cell { RELU, TANH, LSTM, GRU };
 enum bias { NO_BIAS, INPUT_BIAS, BOTH_BIASES, RECURRENT_BIAS };
 enum algorithm { STANDARD, PERSIST_STATIC };
@@ -43,7 +42,7 @@ struct rnn {
 	int inputs, hidden, projection, layers;
 };
 
-/* Steps of the longest, and how many there are. */
+/* Steps of the longest sequence, and the number of sequences. */
 struct sequences {
 	int steps, batch;
 };
@@ -134,15 +133,14 @@ int cudnnSetRNNDataDescriptor(struct sequences *sequences, int type, int layout,
 }
 
 /*
- * ---- the places of weights ----
+ * ---- the layout of weights ----
  *
- * PyTorch packs a network's weights into a buffer of the size told here and
+ * PyTorch packs a network's weights into a buffer of the size given here, and
  * asks for the place of each.
  *
- * cudnnGetRNNWeightParams, cudnn_adv.h of cuDNN 9: layer by layer and direction
- * by direction, first all matrices, then all biases; of each, the gates' for
- * the input, the gates' for what was before, and with a projection one matrix
- * more.
+ * cudnnGetRNNWeightParams, cudnn_adv.h of cuDNN 9: first all matrices, then all
+ * biases, each by layer and direction. A layer's matrices are the gates' for
+ * the input, the gates' for the hidden state, and with a projection one more.
  */
 
 static int gates(const struct rnn *rnn)
@@ -155,7 +153,7 @@ static bool is_projected(const struct rnn *rnn)
 	return rnn->cell == LSTM && rnn->projection < rnn->hidden;
 }
 
-/* What a layer gives to the next, and to itself. */
+/* The outputs of a layer, for the next layer and for its own next step. */
 static int outputs(const struct rnn *rnn)
 {
 	return is_projected(rnn) ? rnn->projection : rnn->hidden;
@@ -193,8 +191,8 @@ static bool has_bias(const struct rnn *rnn, int id)
 		(rnn->bias == RECURRENT_BIAS || rnn->bias == BOTH_BIASES));
 }
 
-/* Elements of the matrices, or of the biases, before one; of all of them, with
- * layer the number of layers. */
+/* The number of elements in the matrices, or biases, before the given one; with
+ * layer the number of layers, in all of them. */
 static size_t matrices_before(const struct rnn *rnn, int layer, int id)
 {
 	size_t sum = 0;
@@ -248,7 +246,7 @@ static const void *bias_at(const struct rnn *rnn, int layer, int id,
 				       biases_before(rnn, layer, id));
 }
 
-/* Callers leave out the half that they do not ask for. */
+/* Callers may omit the matrix or the bias. */
 int cudnnGetRNNWeightParams(void *handle, const struct rnn *rnn, int layer,
 			    size_t size, const char *space, int id,
 			    struct tensor *m, const void **m_at,
@@ -264,17 +262,17 @@ int cudnnGetRNNWeightParams(void *handle, const struct rnn *rnn, int layer,
 /*
  * ---- memory while a network runs ----
  *
- * How much is cuDNN's secret.  What follows was read from what cuDNN 9.19 asked
- * for on an H200 (tests/gpu/workspaces.py holds it against that): all 1,183
- * reserve spaces, and of 1,688 workspaces 1,652 to the byte, 35 but for 304
- * bytes, as small parts are aligned, and one not.  Of networks with dropout one
- * was measured; of double or with a projection none, and no batches but 1, 4,
- * 8, 16, 32, 64 and 128.
+ * cuDNN does not document how much it needs. These formulas were derived from
+ * what cuDNN 9.19 asked for on an H200 (tests/gpu/workspaces.py compares them).
+ * All 1,183 reserve spaces are exact. Of 1,688 workspaces, 1,652 are exact to
+ * the byte, 35 differ by 304 bytes because of how small parts are aligned, and
+ * one differs. Of networks with dropout one was measured; networks of double or
+ * with a projection were not, and batches were only 1, 4, 8, 16, 32, 64 and
+ * 128.
  *
- * In elements: for each step of a sequence, by unit that is hidden, with those
- * that are given beside; and for each sequence, by layer and unit that is
- * hidden.  Training needs what the larger of its two ways, forward and
- * backward, does.
+ * In elements: for each step of a sequence, by hidden unit, plus those given
+ * separately; and for each sequence, by layer and hidden unit. Training needs
+ * the larger of forward and backward.
  */
 
 struct costs {
@@ -288,7 +286,8 @@ static const struct costs plain[] = {
 	[GRU] = { 4, 5, 3, 5 },
 };
 
-/* Where gates are computed apart, besides those by step of plain. */
+/* If gates are computed separately; elements by step are added to those of
+ * plain. */
 static const struct costs apart[] = {
 	[RELU] = { 4, 4, 9, 6 },
 	[TANH] = { 4, 4, 9, 6 },
@@ -296,8 +295,8 @@ static const struct costs apart[] = {
 	[GRU] = { 12, 4, 14, 6 },
 };
 
-/* Of small matrices, and where one kernel stays for all steps.  The limit lies
- * between 64 Ki elements and 192 Ki. */
+/* For small matrices, and if one kernel persists for all steps. The limit lies
+ * between 64 Ki and 192 Ki elements. */
 #define SMALL_WEIGHTS 100000
 
 static bool is_apart(const struct rnn *rnn)
@@ -310,8 +309,8 @@ static bool is_apart(const struct rnn *rnn)
 		rnn->algorithm == PERSIST_STATIC);
 }
 
-/* Layers that wait for each other go through time by pieces of so many steps,
- * and keep some pieces only. */
+/* Layers that wait for each other process time in pieces of this many steps,
+ * and keep only some pieces. */
 static size_t kept_steps(const struct rnn *rnn, const struct sequences *x)
 {
 	static const struct {
@@ -329,7 +328,7 @@ static size_t kept_steps(const struct rnn *rnn, const struct sequences *x)
 	return kept < steps ? kept : steps;
 }
 
-/* Given from layer to layer, with some units left out. */
+/* The units passed between layers, of which dropout zeroes some. */
 static size_t dropped(const struct rnn *rnn)
 {
 	bool is_given = rnn->has_dropout && rnn->layers > 1;
@@ -397,8 +396,8 @@ static size_t workspace(const struct rnn *rnn, const struct sequences *x,
 	       element(rnn) * (matrices_before(rnn, (int)all, 0) + most);
 }
 
-/* What backward needs of forward: of each layer, between layers, and which
- * units were left out there, a bit each. */
+/* What backward needs from forward: outputs of each layer, values between
+ * layers, and a bit for each unit that was dropped there or not. */
 static size_t reserve_space(const struct rnn *rnn, const struct sequences *x)
 {
 	size_t by_layer = rnn->cell == LSTM ? 5 : rnn->cell == GRU ? 6 : 1;
@@ -426,7 +425,7 @@ int cudnnGetRNNTempSpaceSizes(void *handle, const struct rnn *rnn,
 	return SUCCESS;
 }
 
-/* Of the random numbers that leave units out, for 1,024 threads of each
+/* States of the random number generators for dropout, for 1,024 threads on each
  * multiprocessor: 6,488,064 bytes on the H200's 132. */
 #define STATE_BYTES	    48
 #define STATES_BY_PROCESSOR 1024
@@ -443,7 +442,7 @@ int cudnnDropoutGetStatesSize(void *handle, size_t *size)
 	return SUCCESS;
 }
 
-/* ---- tensors, as far as they are asked for again ---- */
+/* ---- tensors, as far as they are read back ---- */
 
 int cudnnCreateTensorDescriptor(struct tensor **tensor)
 {
@@ -457,7 +456,7 @@ int cudnnDestroyTensorDescriptor(struct tensor *tensor)
 	return SUCCESS;
 }
 
-/* Three dimensions are enough for those that are asked for again. */
+/* Three dimensions are enough for those that are read back. */
 int cudnnSetTensorNdDescriptor(struct tensor *tensor, int type, int count,
 			       const int *dims, const int *strides)
 {
@@ -486,7 +485,7 @@ int cudnnGetTensorNdDescriptor(const struct tensor *tensor, int room, int *type,
 
 /* ---- running ---- */
 
-/* A kernel, which only has that memory. */
+/* Counts as a kernel that uses this workspace. */
 static int run(uint64_t workspace)
 {
 	owners_workspace(OWNERS_CUDNN, workspace);
@@ -526,11 +525,11 @@ int cudnnRNNBackwardWeights_v8(void *handle, const struct rnn *rnn, int how,
 }
 
 /*
- * ---- the interface of cuDNN 8 ----
+ * ---- the API of cuDNN 8 ----
  *
- * That PyTorch to 2.3 asks: a network's type and inputs are those of what it is
- * given, tensors for each step.  What networks need was measured of cuDNN 9
- * only.  cudnn_adv_infer.h and cudnn_ops_infer.h of cuDNN 8.9.
+ * PyTorch up to 2.3 uses it: a network's type and inputs are those of the
+ * tensors passed for each step. Memory needs were measured with cuDNN 9 only.
+ * cudnn_adv_infer.h and cudnn_ops_infer.h of cuDNN 8.9.
  */
 
 int cudnnSetRNNDescriptor_v6(void *handle, struct rnn *rnn, int hidden,
@@ -590,7 +589,7 @@ int cudnnGetRNNLinLayerBiasParams(void *handle, const struct rnn *rnn,
 	return SUCCESS;
 }
 
-/* Whether it is trained is asked afterwards: as if it were. */
+/* Whether the network is trained is only asked later: assumes training. */
 int cudnnGetRNNWorkspaceSize(void *handle, const struct rnn *rnn, int steps,
 			     const struct tensor *const *x, size_t *size)
 {

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Hooks on what is saved for backward see what the operator gives.
+"""Lets hooks on what is saved for backward see the operator's results.
 
-They are called while it is under way, and read it: to move it to the host, to
-make it smaller, or to end what is computed again as soon as all is there.
+They are called while the operator runs, and read its results: to move them to
+the host, to compress them, or to stop a recomputation as soon as all are
+there.
 """
 
 import ctypes
@@ -17,7 +18,7 @@ push = autograd._push_saved_tensors_default_hooks
 
 
 def push_told(pack, unpack):
-    # A compiled one is asked for by its type.
+    # Compiled hooks are recognized by their type.
     if isinstance(pack, torch.fx.GraphModule):
         return push(pack, unpack)
 

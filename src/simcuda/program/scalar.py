@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What reading a device's scalar gives, where the release's operators cannot be
-watched: SIMCUDA_SCALAR."""
+"""What reading a scalar of the device gives, in releases whose operators
+cannot be followed: SIMCUDA_SCALAR.
+"""
 
 import ctypes
 import os

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The Python side: the *.py beside this, which the build makes part of the
- * library, and what they call of it.
+ * The Python side: the .py files in this folder, which the build embeds in the
+ * library, and the functions that they call.
  */
 #ifndef SIMCUDA_PROGRAM_SCRIPTS_H
 #define SIMCUDA_PROGRAM_SCRIPTS_H
@@ -21,26 +21,26 @@ extern const char gp_random_numbers_py[];
 extern const char gp_saving_py[];
 extern const char gp_scalar_py[];
 
-/* ---- marks.py: stage 0 a point, 1 a start, 2 an end ---- */
+/* ---- marks.py: stage 0 is a point, 1 a start, 2 an end ---- */
 
 void simcuda_mark(const char *name, int stage);
 
-/* ---- objects.py: the bytes that are kept, and the program's end ---- */
+/* ---- objects.py: kept bytes, and the program's end ---- */
 
 void simcuda_read_kept(uint64_t addr, void *bytes, size_t size);
 void simcuda_write_kept(uint64_t addr, const void *bytes, size_t size);
 void simcuda_copy_kept(uint64_t to, uint64_t from, size_t size);
-/* Until no other thread has had anything to do for some moments, or a second
- * and more is over. */
+/* Waits until no other thread has run for some moments, or for a little more
+ * than a second. */
 void simcuda_settle(void);
 
-/* ---- imports.py, scalar.py: what nobody knows is loaded, or read ---- */
+/* ---- imports.py, scalar.py: unknown values are loaded, or read ---- */
 
 void simcuda_load_begin(void);
 void simcuda_load_end(void);
 void simcuda_notify_guess(void);
 
-/* ---- saving.py: before a hook is given what is saved for backward ---- */
+/* ---- saving.py: before a hook gets what is saved for backward ---- */
 
 void simcuda_before_saving(const void *tensor);
 
@@ -56,23 +56,25 @@ int simcuda_owner_of(uint64_t addr);
 /* ---- again.py ---- */
 
 /*
- * A part of the program that is run again, as checkpointed layers are, draws
- * what it drew before.  What an operator draws hangs there on the part, on the
- * operator and on how many of its kind began before it in this run of the part;
- * not on what was drawn before, as by then some of it may be known.
+ * A part of the program that is run again, such as a checkpointed layer, draws
+ * the same values. What an operator draws there depends on the part, on the
+ * operator, and on how many calls of it began before in this run of the part.
+ * It does not depend on earlier draws, as some of those values may be known by
+ * then.
  */
-uint64_t simcuda_draws_part(void); /* another one each time; never 0 */
+uint64_t simcuda_draws_part(void); /* a new one each time; never 0 */
 void simcuda_draws_enter(uint64_t part);
 void simcuda_draws_leave(uint64_t part); /* and those entered within */
 
-/* ---- evaluate.py and random_numbers.py, of the thread's task ---- */
+/* ---- evaluate.py and random_numbers.py, for the thread's task ---- */
 
 struct generator;
 struct random_numbers;
 struct flash_weights;
 
-/* Whether a tensor of int16_t, two rows of five that lie seven apart, is read
- * as that, where std::string has so many bytes. */
+/* Given a tensor of int16_t with two rows of five elements that are seven
+ * apart: whether it is read as such under the layout for this size of
+ * std::string. */
 bool simcuda_find_layout(const void *tensor, uint64_t addr, int string);
 uint64_t simcuda_draws_seed(void);
 void simcuda_generator(struct generator *to);
@@ -80,7 +82,7 @@ uint64_t simcuda_random_numbers(const struct generator *generator,
 				const struct random_numbers *numbers, void *to);
 void simcuda_flash_numbers(const struct generator *generator,
 			   const struct flash_weights *weights, void *to);
-/* The interpreter ends: what is not computed by now stays unknown. */
+/* The interpreter ends: nothing more is computed. */
 void simcuda_evaluate_stop(void);
 
 #endif

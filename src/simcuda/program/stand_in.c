@@ -11,21 +11,21 @@
 #include "simcuda/process.h"
 
 /*
- * ---- what calls write through their parameters ----
+ * ---- numbers that calls write through their parameters ----
  *
  * From cublas_api.h, cusolverDn.h, cusparse.h, cusparseLt.h, cufft.h and
- * cupti_activity.h of the CUDA Toolkit 12.9 and 13.0.
+ * cupti_activity.h of CUDA Toolkit 12.9 and 13.0.
  */
 
-/* Numbers, each behind the other's parameter; 0 is what they become. */
+/* Consecutive parameters that point to numbers, which are set to 0. */
 struct outputs {
-	const char *pattern; /* of names, as fnmatch has it */
-	unsigned char first; /* which parameter, from 1; not the second */
+	const char *pattern; /* of names, for fnmatch */
+	unsigned char first; /* parameter, from 1; never the second */
 	unsigned char count, bytes;
 };
 
-/* That all went well, that nothing was dropped, a handle: no size of a
- * workspace. */
+/* Success, no dropped records, a handle: numbers that are not workspace sizes.
+ */
 static const struct outputs states[] = {
 	{ "cublas?geqrfBatched", 7, 1, 4 },
 	{ "cublas?gelsBatched", 10, 1, 4 },
@@ -64,7 +64,7 @@ static const struct outputs sizes[] = {
 	{ "cufftMakePlanMany64", 12, 1, 8 },
 };
 
-/* NULL: none is known. */
+/* NULL: not known. */
 static const struct outputs *outputs_of(const char *name,
 					const struct outputs *table,
 					size_t count)
@@ -75,7 +75,7 @@ static const struct outputs *outputs_of(const char *name,
 	return NULL;
 }
 
-/* Families whose calls compute, describe what is to be computed, or watch. */
+/* Families of calls that compute, describe a computation, or monitor. */
 static const char *const families[] = {
 	"cublas*",
 	"cudnn*",
@@ -112,7 +112,7 @@ static bool is_of_a_family(const char *name)
 	return false;
 }
 
-/* One that is asked something: its answer is missing. */
+/* Calls that return information: their answer is missing. */
 static bool asks(const char *name)
 {
 	static const char *const words[] = { "*Get*", "*Query*", "*Size*",
@@ -120,7 +120,7 @@ static bool asks(const char *name)
 	static const char *const answered[] = { "*String", "*GetLastError",
 						"*ModuleGetFunction",
 						"*GetUniqueId", "*GetKernel" };
-	/* LU factorisations are no questions. */
+	/* LU factorisations and their solvers compute; they ask nothing. */
 	static const char *const others[] = { "*getrf*", "*getrs*", "*getri*" };
 
 	for (size_t i = 0; i < sizeof(answered) / sizeof(*answered); i++)
@@ -140,10 +140,9 @@ bool stand_in_does_nothing(const char *name)
 	return is_of_a_family(name) && !asks(name);
 }
 
-/* ---- what no function here answers: success, a handle where one is made ----
- */
+/* ---- calls without an implementation: success, and new handles ---- */
 
-/* Bytes behind a handle: callers look into none of them. */
+/* The size of what a handle points to; callers do not read it. */
 #define HANDLE_BYTES	256
 /* The most parameters of a call whose outputs are known. */
 #define MOST_PARAMETERS 20
@@ -159,7 +158,7 @@ struct called {
 static struct {
 	struct called *items;
 	size_t count, room;
-	struct gp_map by_name; /* the pointer -> index */
+	struct gp_map by_name; /* the name's pointer -> index */
 } all;
 
 static bool has(const char *name, const char *part)
@@ -167,7 +166,7 @@ static bool has(const char *name, const char *part)
 	return strstr(name, part) != NULL;
 }
 
-/* Libraries of CUDA write the handle through the first argument. */
+/* CUDA's libraries return a new handle through the first argument. */
 static bool makes_handle(const char *name)
 {
 	return has(name, "Create") || has(name, "_init") ||
@@ -272,13 +271,13 @@ uint64_t simcuda_stand_in(void **first, const char *name, void *third,
 	}
 	if (called.computes)
 		process_notify_work(NULL);
-	/* A copy that is not done: whoever reads what it was to bring does not
-	 * read what a GPU would have there. */
+	/* The copy is not made: whoever reads its destination does not read
+	 * what a GPU would have there. */
 	if (has(name, "Memcpy"))
 		process_notify_guess();
 	if (called.gives_text)
 		return (uintptr_t)text;
-	/* Its callers take an answer that is none for one. */
+	/* Callers of NVML would take success for an answer. */
 	if (!strncmp(name, "nvml", 4))
 		return NVML_ERROR_NOT_SUPPORTED;
 	if (called.makes_handle && first)
@@ -286,7 +285,7 @@ uint64_t simcuda_stand_in(void **first, const char *name, void *third,
 	return 0;
 }
 
-static void (*notify_size)(void); /* NULL: nobody is to know at once */
+static void (*notify_size)(void); /* NULL: nobody listens */
 
 void stand_in_watch(void (*notify)(void))
 {
@@ -301,7 +300,7 @@ static void tell(const char *name, enum stand_in_kind kind)
 	process_lock();
 	called = find(name);
 	is_new = !called->calls++;
-	/* One size that is told as 0 is enough to say so. */
+	/* A size reported as 0 takes precedence over one that was measured. */
 	if (is_new || kind == STAND_IN_SIZE)
 		called->kind = kind;
 	called->is_named = true;

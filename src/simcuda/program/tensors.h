@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PyTorch's tensors, and the arguments and results of its operators, read where
- * a release keeps them.
+ * Reads PyTorch's tensors, and operators' arguments and results, from where
+ * each release keeps them.
  */
 #ifndef SIMCUDA_PROGRAM_TENSORS_H
 #define SIMCUDA_PROGRAM_TENSORS_H
@@ -16,8 +16,8 @@
 struct shape {
 	uint64_t addr; /* of its first element */
 	bool is_device;
-	/* Its elements cannot be read, as those of a subclass or of a complex
-	 * tensor; addr and numel are the bytes that they lie in. */
+	/* Its elements cannot be read, as for a subclass or a complex tensor;
+	 * addr and numel are then those of the storage in bytes. */
 	bool is_opaque;
 	int dtype; /* c10::ScalarType */
 	int dims;
@@ -25,33 +25,34 @@ struct shape {
 	int64_t sizes[MOST_DIMS], strides[MOST_DIMS];
 };
 
-/* at::RecordFunction's and other members' places. */
+/* Offsets of members of at::RecordFunction and other classes. */
 struct torch_layout {
 	uint16_t record_schema, record_is_schema, record_sequence;
 	uint16_t record_inputs, record_outputs, record_thread;
-	uint8_t scopes; /* of at::RecordFunctionCallback: how many */
+	uint8_t scopes; /* number of scopes in at::RecordFunctionCallback */
 	uint8_t storage, sizes, storage_offset, numel, dtype, keys;
 	uint8_t device, has_device, storage_data, storage_bytes;
-	uint8_t in_object, overload; /* of a list or a text, of a name */
+	uint8_t in_object, overload; /* in a list or string; in a name */
 };
-/* 2.x; false: it is not known. */
+/* 2.x; false: an unknown release. */
 bool tensors_set_release(unsigned release);
-/* NULL: no tensor was read as it is. */
+/* NULL: no tensor could be read yet. */
 const struct torch_layout *tensors_layout(void);
 
-/* Functionality of PyTorch that has other elements than memory does: bits of
- * c10::DispatchKeySet, from the first of them on.  Once the layout is known. */
+/* Dispatch keys under which a tensor's elements differ from its memory: bits of
+ * c10::DispatchKeySet, from the first functionality on. To be called once the
+ * layout is known. */
 void tensors_set_not_plain(uint64_t keys);
 
-/* False: it is none that has memory on a device or here. */
+/* false: not a tensor with memory on a device or on the host. */
 bool tensors_read(const void *tensor, struct shape *shape);
-/* Of a sparse one, c10's SparseTensorImpl: its indices, a row for each of its
- * sparse dimensions; NULL: it has none. */
+/* The indices of a sparse tensor (c10's SparseTensorImpl), a row for each
+ * sparse dimension; NULL: it has none. */
 const void *tensors_indices(const void *tensor);
-/* Bytes of an element; 0: of no type that is read here. */
+/* Bytes of an element; 0: a type that is not read here. */
 size_t tensors_element(int dtype);
 bool tensors_is_real(int dtype);
-/* The nearest number of 16 bits that is not larger. */
+/* The nearest 16-bit float that is not larger. */
 void tensors_half(float value, void *to);
 
 /* c10::ScalarType. */
@@ -88,7 +89,7 @@ struct torch_value {
 		double real;
 		bool truth;
 	};
-	uint32_t tag, unused; /* by release */
+	uint32_t tag, unused; /* meaning differs by release */
 };
 enum value_kind tensors_kind(const struct torch_value *value);
 struct torch_values {
@@ -101,11 +102,11 @@ const void *tensors_of(const struct torch_value *value);
 
 struct torch_values tensors_inputs(const char *record);
 struct torch_values tensors_outputs(const char *record);
-/* Of the node of the backward pass: its number in the thread of its operator,
- * and of a node's own record that thread.  Negative: there is none. */
+/* The number of the operator's backward node in its thread; negative: there is
+ * none. And, for the record of a backward node, the thread of its operator. */
 int64_t tensors_sequence(const char *record);
 uint64_t tensors_forward_thread(const char *record);
-/* Its operator's FunctionSchema, or NULL, and the name of that. */
+/* The operator's FunctionSchema, or NULL; and its name and overload. */
 const char *tensors_schema(const char *record);
 const char *tensors_name(const char *schema);
 const char *tensors_overload(const char *schema);
@@ -134,73 +135,76 @@ struct argument {
 	const unsigned char *bytes; /* its elements in order; NULL: not read */
 };
 
-/* Memory that is released at once. */
+/* Memory that is released all at once. */
 struct arena {
 	struct arena_piece *first;
 };
 void *arena_take(struct arena *arena, size_t size);
 void arena_release(struct arena *arena);
 
-/* How an operator reads its arguments; each mask has a bit for each of them. */
+/* How an operator reads its arguments; masks have a bit for each argument. */
 struct operator_reads {
-	uint32_t unread;   /* those that it reads nothing of */
-	uint32_t if_known; /* those that it does without, if need be */
-	uint32_t partly; /* those that may be known in part: where they are not,
-			  * each bit changes a result one way only */
-	bool is_decisive;   /* programs go by its result: integers or truths */
-	bool is_sparse;	    /* its tensors stand for their indices */
-	bool is_costly;	    /* takes longer than its elements are many */
-	bool multiplies;    /* takes as long as that of two arguments */
-	bool takes_as_read; /* of what nobody knows it makes what it reads */
+	uint32_t unread;    /* not read at all */
+	uint32_t if_known;  /* may be missing */
+	uint32_t partly;    /* may be known in part: an unknown bit changes a
+			     * result in one direction only */
+	bool is_decisive;   /* its result is integers or truths, on which
+			     * programs depend */
+	bool is_sparse;	    /* its sparse tensors are represented by their
+			     * indices */
+	bool is_costly;	    /* takes longer than reading its arguments */
+	bool multiplies;    /* its time is the product of arguments' sizes */
+	bool takes_as_read; /* its result fits what is read of an unknown
+			     * argument */
 };
 
 struct arguments_wish {
 	struct operator_reads of;
-	bool counts_all; /* also what is not looked into */
+	bool counts_all; /* the size limit holds for unread arguments, too */
 	struct arena *arena;
 };
-/* NULL: some value is not known and none is drawn in its place, or it is of a
- * kind that is not read. */
+/* Reads the arguments. NULL: a value is not known and none is drawn in its
+ * place, or it is of a kind that is not read. */
 const struct argument *arguments_read(struct torch_values values,
 				      const struct arguments_wish *wish,
 				      bool *is_drawn);
 
-/* The same with a value in place of each truth that is not known, and of each
- * bit of an integer, in arguments that may be known in part; NULL also where
- * nothing at all is. */
+/* The same, with the given value for each unknown truth, and for each unknown
+ * bit of an integer, in arguments that may be known in part. NULL also if
+ * nothing is known at all. */
 const struct argument *arguments_suppose(struct torch_values values,
 					 const struct arguments_wish *wish,
 					 bool truth);
 
-/* The same with what a program reads of what nobody knows, of one integer in a
- * tensor; NULL also where there are more or others. */
+/* The same for a single unknown integer in a tensor, with the value that the
+ * program reads for it. NULL also if there are more or other unknown values. */
 const struct argument *arguments_guess(struct torch_values values,
 				       const struct arguments_wish *wish);
 
-/* The same where any of it was guessed, as places that topk() gave: what is
- * made of that goes with it, and all else that nobody knows reads as it does.
- * NULL where nothing was. */
+/* The same if any of it was guessed, such as the places from topk(): results
+ * made of it fit the guess, and other unknown values are as they are read. NULL
+ * if nothing was guessed. */
 const struct argument *arguments_follow(struct torch_values values,
 					const struct arguments_wish *wish);
 
-/* Whether elements that are written there can be known: not where they lie
- * together in more bytes than are kept of one write. */
+/* Whether elements written there can be known: not if they span more bytes than
+ * are kept of one write. */
 bool arguments_can_write(const struct shape *shape);
 struct elements {
-	const unsigned char *bytes; /* in their order; NULL: nothing is known */
-	/* Where it is not NULL: a 1 for each of those that is known. */
+	const unsigned char *bytes; /* in order; NULL: nothing is known */
+	/* If not NULL: a 1 for each known element. */
 	const unsigned char *known;
-	bool is_drawn; /* the others: else they are not known any more */
-	bool is_guess; /* they are read as that, and nobody knows them */
+	bool is_drawn; /* the others are drawn; else they become unknown */
+	bool is_guess; /* the others read as these values, but are not known */
 };
-/* They go to where the tensor has them. */
+/* Writes the elements to where the tensor has them. */
 void arguments_write(const struct shape *shape,
 		     const struct elements *elements);
-/* They are all 0, and no work for that is done that grows with their number. */
+/* Sets all elements to 0, in a time that does not grow with their number. */
 void arguments_clear(const struct shape *shape);
-/* Its elements stay what they are, and are drawn from then on. */
+/* The elements keep their values, and are drawn from now on. */
 void arguments_doubt(const struct shape *shape);
-/* A truth that nobody knows reads as true; it stays one that nobody knows. */
+/* An unknown truth reads as true; it stays unknown. */
 void arguments_presume(const struct shape *shape);
 
 #endif

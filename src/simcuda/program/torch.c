@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* PyTorch's libraries, and what versions of others they go with. */
+/* PyTorch's libraries, and the versions of other libraries that they require.
+ */
 #include "simcuda/program/torch.h"
 
 #include <dlfcn.h>
@@ -51,14 +52,14 @@ bool torch_folder(char *path, size_t size)
 /*
  * ---- versions ----
  *
- * Versions of the libraries that the program's PyTorch goes with: a wheel names
- * them among what it requires (site-packages/torch-*.dist-info/METADATA,
- * "Requires-Dist: nvidia-cudnn-cu13==9.19.0.56", or, until 2.3,
- * "nvidia-cudnn-cu12 (==8.9.2.26)").  PyTorch refuses a cuDNN that is older
- * than the one it was built with, and of another major version.
+ * The libraries that the program's PyTorch requires. A wheel names them in its
+ * requirements (site-packages/torch-*.dist-info/METADATA, "Requires-Dist:
+ * nvidia-cudnn-cu13==9.19.0.56", or, until 2.3, "nvidia-cudnn-cu12
+ * (==8.9.2.26)"). PyTorch refuses a cuDNN that is older than the one it was
+ * built with, or of another major version.
  */
 
-/* Of a build that names none: those of PyTorch 2.11 and 2.4 on PyPI. */
+/* For a build that names none: those of PyTorch 2.11 and 2.4 on PyPI. */
 static struct {
 	unsigned cudnn, nccl;
 } versions = { SIMCUDA_MAJOR >= 13 ? 91900 : 90100,
@@ -77,7 +78,7 @@ static unsigned nccl_number(unsigned major, unsigned minor, unsigned patch)
 	return major * 10000 + minor * 100 + patch;
 }
 
-/* Major, minor and patch of a package that is required; false: another line. */
+/* Major, minor and patch of a required package; false: not its line. */
 static bool read_version(const char *line, const char *package, unsigned of[3])
 {
 	static const char before[] = "Requires-Dist: ";
@@ -125,8 +126,8 @@ static void find_wheel(void)
 	globfree(&found);
 }
 
-/* Another cuDNN may be installed where the program is to run; the real one, if
- * there is one, knows best. */
+/* Another cuDNN may be installed where the program is to run. If the real one
+ * is here, its version counts. */
 static void find(void)
 {
 	const char *cudnn = getenv("SIMCUDA_CUDNN");

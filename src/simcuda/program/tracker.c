@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A tracker is a std::function, made by hand as libstdc++ lays it out; a trace
- * entry is read where layout.h says.
+ * A tracker is a std::function, built by hand in libstdc++'s layout. A trace
+ * entry is read at the offsets in layout.h.
  */
 #include "simcuda/program/tracker.h"
 
@@ -79,7 +79,7 @@ static void write_entry(struct entry *e)
 	recorder_leave();
 }
 
-/* An entry without its pool, of a release that has no trackers. */
+/* An entry without pool, for a release without trackers. */
 static void record_entry(const struct entry *entry)
 {
 	struct entry e = *entry;
@@ -94,7 +94,7 @@ static void track(const void *functor, const void *from)
 
 	(void)functor;
 	read_entry(from, &e);
-	if (e.action == OOM) /* an exception leaves it */
+	if (e.action == OOM) /* thrown as an exception */
 		process_ignore_others(false);
 	write_entry(&e);
 }
@@ -118,12 +118,12 @@ void tracker_attach(const struct layout *new_layout, void *allocator,
 	((void (*)(void *, struct callable *))attach)(allocator, &tracker);
 }
 
-/* ---- calls that are intercepted ---- */
+/* ---- intercepted calls ---- */
 
 /*
- * A block that other streams used is free when the last of the events is done
- * that were recorded in its free.  While a stream is captured the allocator
- * records them later; when such a free completes is not known.
+ * A block used by other streams becomes free when the last of the events
+ * recorded in its free is complete. During captures the allocator records these
+ * events later, and when such a free completes is not known.
  */
 
 /* An event that a free waits for. */
@@ -137,12 +137,12 @@ static struct {
 	struct wait *items;
 	size_t count, room;
 	struct gp_map devices;	/* address of a live block -> its device */
-	struct gp_map segments; /* address -> index of its size and stream */
+	struct gp_map segments; /* address -> index in `kept` */
 	struct entry *kept;
 	size_t kept_count, kept_room;
 } waits;
 
-/* What this thread is in the midst of. */
+/* The request or free that this thread is executing. */
 static _Thread_local struct {
 	bool is_asking, is_freeing;
 	struct entry request;
@@ -150,7 +150,7 @@ static _Thread_local struct {
 	int device;
 } now;
 
-/* ---- the map and the list: under the process's lock ---- */
+/* ---- the maps and the list: under the process's lock ---- */
 
 static uint32_t take_device(uint64_t addr)
 {
@@ -177,7 +177,7 @@ static bool is_waited_for(uint64_t addr)
 	return false;
 }
 
-/* True: the free that waited for it waits for no other. */
+/* true: the free that waited for the event waits for no other. */
 static bool take_wait(const void *event, struct wait *wait)
 {
 	for (size_t i = 0; i < waits.count; i++) {
@@ -273,7 +273,7 @@ static uint64_t free_bytes_of(int device)
 	return free_bytes;
 }
 
-/* As the allocator rounds, unless it is told to round to more. */
+/* The allocator's rounding, unless it is set to round to more. */
 #define ROUNDING 512
 
 void intercepted_settle(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What PyTorch's allocator tells its trace trackers. */
+/* What PyTorch's allocator reports to its trace trackers. */
 #ifndef SIMCUDA_PROGRAM_TRACKER_H
 #define SIMCUDA_PROGRAM_TRACKER_H
 
@@ -10,43 +10,44 @@
 #include "simcuda/program/entries.h"
 #include "simcuda/program/layout.h"
 
-/* std::function in libstdc++: a small object inside or a pointer to one. */
+/* std::function of libstdc++: a small object stored inside, or a pointer to
+ * one. */
 struct callable {
 	uint64_t functor[2];
 	bool (*manage)(void *to, const void *from, int operation);
 	void (*invoke)(void);
 };
 
-/* Calls attachAllocatorTraceTracker, which is this function. */
+/* Calls attachAllocatorTraceTracker, which is `attach`. */
 void tracker_attach(const struct layout *layout, void *allocator,
 		    void (*attach)(void));
 
-/* This thread asks for so many bytes from here on: what is refused is told with
- * its rounded size only. */
+/* This thread requests this many bytes from now on: for a refused request, the
+ * allocator reports only the rounded size. */
 void tracker_ask(size_t bytes);
 
-/* What this thread allocates from here on, until NULL, is of this pool, which
- * is set back to what it was. */
+/* What this thread allocates from now on belongs to this pool, which is being
+ * restored; NULL ends that. */
 void tracker_restore(const uint64_t *pool);
 
-/* ---- calls that are intercepted: PyTorch 2.1 ---- */
+/* ---- intercepted calls: PyTorch 2.1 ---- */
 
 /*
- * PyTorch 2.1's allocator tells nobody what it does: its requests are known
- * from the calls on it, and when frees completed from the events that it
- * records while it frees, and asks about later.  Segments are what is taken
- * with cudaMalloc while a request is served; mapped ones are not told.
+ * PyTorch 2.1's allocator has no trackers. Its requests are known from the
+ * calls on it. When frees complete is known from the events that it records in
+ * the free and queries later. Segments are what it takes with cudaMalloc while
+ * it serves a request; mapped ones are not reported.
  */
 
-/* Leads the function that DataPtrs are deleted with to this one.  Nothing here
- * is to be called unless this was. */
+/* Redirects the function that deletes DataPtrs to `mine`. The others may only
+ * be called after this. */
 void intercepted_start(void (*deleter)(void *), void (*mine)(void *));
 
-/* A request, before it is served; intercepted_alloc when it was.  One that was
- * not left by an exception: it was refused. */
+/* A request, before it is served; intercepted_alloc if it succeeded. A request
+ * that was left by an exception was refused. */
 void intercepted_ask(int device, uint64_t bytes, uint64_t stream);
 void intercepted_alloc(uint64_t addr);
-/* Tells of a request of this thread that was refused. */
+/* Reports a refused request of this thread. */
 void intercepted_settle(void);
 
 /* A free, before and after. */

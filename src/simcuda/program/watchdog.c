@@ -19,26 +19,28 @@
 #include "simcuda/program/exchange.h"
 #include "simcuda/program/torch.h"
 
-/* As PyTorch names the thread, from 2.5 on.  Before 2.8 its list of collectives
- * holds no memory. */
+/* PyTorch's name for the thread, from 2.5 on. Before 2.8 its list of
+ * collectives holds no memory. */
 #define THREAD_NAME "pt_nccl_watchdg"
 
 #define MOST_WATCHDOGS	 64
-/* A look takes microseconds, another rank's steps as long as they take. */
+/* In seconds: a look takes microseconds, but other ranks take as long as their
+ * steps. */
 #define LOOK_PATIENCE_S	 5
 #define RANKS_PATIENCE_S 20
-/* So often in vain: it is not tried any more. */
+/* After this many failures no more are attempted. */
 #define MOST_MISSED	 3
-/* Looks at a thread that has just begun, and the time between two: a second. */
+/* Checks of threads that have just begun, and the time between two: a second in
+ * all. */
 #define MOST_BEGINNINGS	 5000
 #define BEGINNING_NS	 200000
 
 struct watchdog {
 	bool is_there;
-	long thread;	 /* its number in the system */
-	uint64_t seen;	 /* the last look that it was asked for */
-	uint64_t looked; /* and that it has finished */
-	/* What collectives wait for that were not complete as it looked, and
+	long thread;	 /* the system's thread id */
+	uint64_t seen;	 /* the last look requested of it */
+	uint64_t looked; /* the last look that it finished */
+	/* What is awaited by collectives that were not complete at its look and
 	 * that the program has not waited for. */
 	struct awaited loose;
 };
@@ -49,8 +51,8 @@ static struct {
 	struct watchdog all[MOST_WATCHDOGS];
 	_Atomic unsigned count;
 	uint64_t looks;
-	_Atomic uint64_t missed; /* under the lock below; told without it */
-	/* Of several threads that issue collectives one looks at a time. */
+	_Atomic uint64_t missed; /* under the lock below; read without it */
+	/* If several threads issue collectives, one looks at a time. */
 	pthread_mutex_t one;
 } watchdogs = {
 	.lock = PTHREAD_MUTEX_INITIALIZER,
@@ -61,7 +63,7 @@ static struct {
 
 static _Thread_local struct watchdog *mine;
 
-/* As of the later of both: it is behind what the other waits for. */
+/* Takes the later of both numbers, which covers what the other waits for. */
 static void join(struct awaited *all, const struct awaited *more)
 {
 	all->places |= more->places;
@@ -73,8 +75,8 @@ static void join(struct awaited *all, const struct awaited *more)
 
 typedef void (*function)(void);
 
-/* Calls made here would come back here.  The GNU C library has two versions of
- * some, of which the first is another thing; musl has one of each. */
+/* Direct calls would be intercepted too. glibc has two versions of some
+ * functions, of which the first is different; musl has one of each. */
 static function find(const char *name, const char *version)
 {
 	void *at = NULL;
@@ -126,9 +128,9 @@ static int wait_on(pthread_cond_t *condition, pthread_mutex_t *lock,
 /* ---- clocks ---- */
 
 /*
- * A watchdog sleeps until a clock of C++ says that 100 ms are over, however
- * often it is woken.  The first time that each clock is read by it after it was
- * woken for a look, it says so; from then on it is right again.
+ * A watchdog sleeps until a C++ clock says that 100 ms have passed, however
+ * often it is woken. So after it was woken for a look, its first reading of
+ * each clock is ahead; further readings are correct.
  */
 static _Thread_local struct timespec ahead[2];
 
@@ -154,7 +156,7 @@ int clock_gettime(clockid_t clock, struct timespec *time)
 	return status;
 }
 
-/* ---- a watchdog's side ---- */
+/* ---- the watchdog's side ---- */
 
 static pthread_key_t leaving;
 
@@ -167,7 +169,7 @@ static void leave(void *watchdog)
 	pthread_mutex_unlock(&watchdogs.lock);
 }
 
-/* Under the lock. */
+/* Called with the lock held. */
 static void enter(void)
 {
 	for (size_t i = 0; i < MOST_WATCHDOGS && !mine; i++)
@@ -182,7 +184,7 @@ static void enter(void)
 	pthread_setspecific(leaving, mine);
 }
 
-/* What it does between two sleeps is a look. */
+/* What the thread does between two sleeps is a look. */
 static int sleep_until(clockid_t clock, const struct timespec *until)
 {
 	int status = 0;
@@ -219,8 +221,8 @@ static bool is_watchdog(void)
 	return kind == IS_ONE;
 }
 
-/* It is not woken by its own condition any more, which only tells it to end:
- * it finds out after 100 ms. */
+/* The thread is no longer woken by its own condition variable, which only tells
+ * it to end: it notices that after 100 ms. */
 static int sleep_instead(pthread_mutex_t *lock, clockid_t clock,
 			 const struct timespec *until)
 {
@@ -249,9 +251,9 @@ int pthread_cond_clockwait(pthread_cond_t *condition, pthread_mutex_t *lock,
 			     : wait_on(condition, lock, clock, until);
 }
 
-/* A collective that it asked about waits for other ranks.  Of messages from one
- * rank to another several are under way before the program waits for any, and
- * each holds what the program still has: they are not waited for. */
+/* A collective that the watchdog queried waits for other ranks. Several
+ * receives may be under way before the program waits for any, and the program
+ * still holds their memory: these are not waited for. */
 static void on_unfinished(const struct awaited *awaited)
 {
 	if (mine && !exchange_is_receive(awaited))
@@ -264,7 +266,7 @@ __attribute__((constructor)) static void start(void)
 	process_hooks.unfinished = on_unfinished;
 }
 
-/* ---- groups that look themselves: c10d::nccl2, 2.15's ---- */
+/* ---- process groups that look themselves: c10d::nccl2 of 2.15 ---- */
 
 #define CHECK_WORK "_ZN4c10d5nccl216ProcessGroupNCCL14checkWorkQueueEv"
 
@@ -275,7 +277,7 @@ static void find_torchs(void)
 	*(void **)&torchs_check_work = torch_symbol("torch_cuda", CHECK_WORK);
 }
 
-/* PyTorch calls it by its name, which is found here first. */
+/* PyTorch calls this function by its symbol, which is found here first. */
 void check_work(void *group) __asm__(CHECK_WORK);
 void check_work(void *group)
 {
@@ -293,9 +295,9 @@ void check_work(void *group)
 
 /*
  * A group's first collective may be issued before its watchdog has run at all,
- * and so before it is known as one.  It gives itself its name at once, so where
- * there are new threads it is waited until each sleeps, or is a watchdog that
- * looks.
+ * and so before the thread can be recognized by its name. It sets its name
+ * first thing. So if there are new threads, this waits until each of them
+ * sleeps or is a watchdog that looks.
  */
 
 #define TASKS "/proc/self/task"
@@ -312,7 +314,7 @@ static bool is_looking(long thread)
 	return is;
 }
 
-/* One that has ended has, too. */
+/* A thread that has ended counts as begun. */
 static bool has_begun(long thread)
 {
 	char path[64], name[64] = "", state = 'S';
@@ -347,8 +349,8 @@ static bool have_all_begun(void)
 	return have;
 }
 
-/* Under watchdogs.one.  As many threads as the last time are the same ones;
- * one that works all the time is not waited for again and again. */
+/* Called with watchdogs.one held. If the number of threads has not changed,
+ * they are the same ones; a thread that always runs is not waited for again. */
 static void await_beginnings(void)
 {
 	static nlink_t before;
@@ -388,7 +390,8 @@ static struct awaited loose_ends(void)
 	return loose;
 }
 
-/* False: one of them does not look.  What was not complete then. */
+/* false: one of them does not look. *loose: what was not complete at the look.
+ */
 static bool look(struct awaited *loose)
 {
 	struct timespec until;
