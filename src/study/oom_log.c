@@ -94,11 +94,18 @@ static uint64_t most(struct printed_bytes printed)
 
 /* ---- the message ---- */
 
-/* "Process 123 has 4.00 GiB memory in use. ", for each other process. */
-static struct printed_bytes other_processes(const char *text)
+struct processes {
+	struct printed_bytes sum;
+	/* The least of those that have as much as PyTorch has reserved. */
+	struct printed_bytes fitting;
+};
+
+/* "Process 123 has 4.00 GiB memory in use. ", for each other process. NVML may
+ * not know how much one has; PyTorch then prints 2^64 bytes. */
+static struct processes other_processes(const char *text, uint64_t reserved)
 {
 	static const char begin[] = "Process ", middle[] = " has ";
-	struct printed_bytes sum = { 0 };
+	struct processes p = { 0 };
 
 	while ((text = strstr(text, begin))) {
 		char *end;
@@ -109,10 +116,36 @@ static struct printed_bytes other_processes(const char *text)
 		if (strncmp(end, middle, strlen(middle)) != 0)
 			continue;
 		one = bytes_at(end + strlen(middle));
-		sum.is_there = true;
-		sum = sum_of(sum, one);
+		if (!one.is_there)
+			continue;
+		p.sum.is_there = true;
+		p.sum = sum_of(p.sum, one);
+		if (most(one) >= reserved &&
+		    (!p.fitting.is_there || one.bytes < p.fitting.bytes))
+			p.fitting = one;
 	}
-	return sum;
+	return p;
+}
+
+/* In a container PyTorch does not recognise its own process, as NVML lists it
+ * by the id that it has outside. So where the listed ones have more than there
+ * is beside PyTorch, it is one of them. */
+static void read_processes(const char *text, struct oom_message *m)
+{
+	static const char own[] = "this process has ";
+	struct processes p = other_processes(text, least(m->reserved));
+	uint64_t besides =
+		most(m->total) -
+		gp_smaller(most(m->total), least(m->reserved) + least(m->free));
+
+	m->process = bytes_after(text, own);
+	m->others = p.sum;
+	if (strstr(text, own) || !p.fitting.is_there || least(p.sum) <= besides)
+		return;
+	m->process = p.fitting;
+	m->others.bytes -= p.fitting.bytes;
+	m->others.error -= p.fitting.error;
+	m->others.is_there = m->others.bytes > 0;
 }
 
 /* PyTorch 2.1 and later (CUDACachingAllocator.cpp, malloc). */
@@ -126,11 +159,10 @@ static bool parse_sentences(const char *text, struct oom_message *m)
 		m->total = bytes_after(text, "has a total capacty of ");
 	m->free = bytes_after(text, " of which ");
 	m->limit = bytes_before(text, " allowed; ");
-	m->process = bytes_after(text, "this process has ");
-	m->others = other_processes(text);
 	m->in_pools = bytes_before(text, " allocated in private pools");
 	m->unallocated = bytes_before(text, " is reserved by PyTorch but");
 	m->reserved = sum_of(allocated, m->unallocated);
+	read_processes(text, m);
 	/* The hints of 2.15. */
 	m->is_expandable = strstr(text, "xpandable-segment reserve of ") ||
 			   strstr(text, "expandable_segments is enabled");
@@ -189,27 +221,53 @@ struct log {
 	uint64_t line;
 };
 
-/* Copies from at up to the end of the line, or of the room. */
-static void copy_line(const struct log *log, const unsigned char *at,
-		      char line[LINE_ROOM])
+/* Whether the numbers of a message are complete. */
+static bool is_whole(const char *text)
 {
-	size_t n = (size_t)(log->source.end - at), length = 0;
+	return strstr(text, " is reserved by PyTorch but unallocated") ||
+	       strstr(text, " reserved in total") || strstr(text, " cached)");
+}
 
-	while (length < n && length < LINE_ROOM - 1 && at[length] != '\n' &&
-	       at[length])
-		length++;
-	memcpy(line, at, length);
-	line[length] = '\0';
+/* Where the message at `at` ends at the latest. */
+static size_t room_of(const struct log *log, const unsigned char *at)
+{
+	size_t mark = strlen(MARK);
+	size_t n = gp_smaller((size_t)(log->source.end - at), LINE_ROOM - 1);
+	const unsigned char *next =
+		n > mark ? memmem(at + mark, n - mark, MARK, mark) : NULL;
+
+	return next ? (size_t)(next - at) : n;
+}
+
+/* Copies a message. A console may have wrapped it: a line's end is as good as a
+ * blank, until the numbers are complete. */
+static void copy_message(const struct log *log, const unsigned char *at,
+			 char text[LINE_ROOM])
+{
+	size_t n = room_of(log, at), length = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < n && at[i]; i++) {
+		bool is_space = at[i] == ' ' || at[i] == '\n' || at[i] == '\r';
+
+		if (at[i] == '\n' && is_whole(text))
+			break;
+		if (!is_space)
+			text[length++] = (char)at[i];
+		else if (length && text[length - 1] != ' ')
+			text[length++] = ' ';
+		text[length] = '\0';
+	}
 }
 
 static void take_message(struct log *log)
 {
-	char line[LINE_ROOM];
+	char text[LINE_ROOM];
 	uint64_t count = log->last.count;
 
 	gp_source_need(&log->source, LINE_ROOM);
-	copy_line(log, log->source.at, line);
-	if (!oom_log_parse(line, &log->last))
+	copy_message(log, log->source.at, text);
+	if (!oom_log_parse(text, &log->last))
 		return;
 	log->last.count = count + 1;
 	log->last.line = log->line;
@@ -343,8 +401,9 @@ struct oom_conclusion oom_log_conclude(const struct oom_message *m)
 	c.left = c.available - gp_smaller(c.available, c.needed);
 	c.unseen = m->total.bytes - gp_smaller(m->total.bytes, held);
 	c.was_free = !m->limit.is_there && least(m->free) >= most(m->asked);
-	c.own = m->process.bytes -
-		gp_smaller(m->process.bytes, m->reserved.bytes);
+	c.own = gp_smaller(c.unseen,
+			   m->process.bytes - gp_smaller(m->process.bytes,
+							 m->reserved.bytes));
 	if (least_needed(m) > most_room(m))
 		c.missing = c.needed - gp_smaller(c.needed, c.available);
 	if (c.missing || c.left < least_gain(&c))

@@ -90,6 +90,63 @@ START_TEST(reads_the_sentences_since_2_1)
 }
 END_TEST
 
+/* In a container this process is listed by the id that it has outside. */
+START_TEST(takes_the_process_of_a_container_for_its_own)
+{
+	struct oom_message m = message_of(
+		BEGIN
+		"128.00 MiB. GPU 0 has a total capacity of 79.33 GiB of which "
+		"16.00 MiB is free. Process 36891 has 79.29 GiB memory in use. "
+		"Of the allocated memory 69.59 GiB is allocated by PyTorch, "
+		"and 118.89 MiB is reserved by PyTorch but unallocated." HINT);
+
+	ck_assert(!m.others.is_there);
+	check_bytes(m.process, 79.29 * GIB);
+	ck_assert_int_eq(oom_log_conclude(&m).cause, OOM_BY_FULLNESS);
+	m = message_of(
+		BEGIN
+		"2.00 GiB. GPU 0 has a total capacity of 40.00 GiB of which "
+		"1.00 GiB is free. Process 1 has 12.00 GiB memory in use. "
+		"Process 2 has 27.00 GiB memory in use. Of the allocated "
+		"memory 26.00 GiB is allocated by PyTorch, and 0 bytes is "
+		"reserved by PyTorch but unallocated." HINT);
+	check_bytes(m.others, 12 * GIB);
+	check_bytes(m.process, 27 * GIB);
+	ck_assert_uint_lt(oom_log_conclude(&m).own, 2 * GIB);
+	ck_assert_int_eq(oom_log_conclude(&m).cause, OOM_BY_OTHERS);
+}
+END_TEST
+
+/* 2^64 - 1 bytes, which NVML says under WSL. */
+START_TEST(leaves_processes_whose_memory_is_not_known)
+{
+	static const char *const lists[] = {
+		"Process 1 has 17179869184.00 GiB memory in use. Process 2 "
+		"has 1.50 GiB memory in use. ",
+		"Process 2 has 1.50 GiB memory in use. Process 1 has "
+		"17179869184.00 GiB memory in use. ",
+	};
+	struct oom_message m;
+
+	for (size_t i = 0; i < COUNT_OF(lists); i++) {
+		char line[512];
+
+		snprintf(line, sizeof(line),
+			 BEGIN "2.00 GiB. GPU 0 has a total capacity of 8.00 "
+			       "GiB of which 0 bytes is free. %sIncluding "
+			       "non-PyTorch memory, this process has "
+			       "17179869184.00 GiB memory in use. Of the "
+			       "allocated memory 1.00 GiB is allocated by "
+			       "PyTorch, and 0 bytes is reserved by PyTorch "
+			       "but unallocated." HINT,
+			 lists[i]);
+		m = message_of(line);
+		check_bytes(m.others, 1.5 * GIB);
+		ck_assert(!m.process.is_there);
+	}
+}
+END_TEST
+
 START_TEST(leaves_what_is_no_message)
 {
 	static const char *const lines[] = {
@@ -261,17 +318,48 @@ START_TEST(takes_the_last_message_of_a_log)
 }
 END_TEST
 
+/* As consoles wrap it, at blanks; and one that is cut off before the next. */
+START_TEST(reads_a_message_that_was_wrapped)
+{
+	static const char whole[] =
+		BEGIN "2.00 GiB. GPU 3 has a total \r\ncapacity of 23.69 GiB "
+		      "of \nwhich 1.02 GiB is free. Of the allocated memory "
+		      "15.50\n  GiB is allocated by PyTorch, and 6.70 GiB is "
+		      "reserved by\nPyTorch but unallocated.\n"
+		      "Of 9.00 GiB allowed; step 2\n";
+	static const char cut[] =
+		"step 1\n" BEGIN "1.00 GiB. GPU 1 has a total capacity of 8.00 "
+		"GiB of which 0 bytes is free. Of the\n";
+	char both[1024];
+	struct oom_message m;
+
+	ck_assert_int_eq(read_log(whole, strlen(whole), &m), GP_OK);
+	ck_assert_uint_eq(m.device, 3);
+	check_bytes(m.total, 23.69 * GIB);
+	check_bytes(m.unallocated, 6.70 * GIB);
+	ck_assert(!m.limit.is_there);
+	snprintf(both, sizeof(both), "%s%s", cut, whole);
+	ck_assert_int_eq(read_log(both, strlen(both), &m), GP_OK);
+	ck_assert_uint_eq(m.count, 1);
+	ck_assert_uint_eq(m.line, 3);
+	ck_assert_uint_eq(m.device, 3);
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
 		{ reads_the_sentence_of_2_0, 0 },
 		{ reads_the_sentences_since_2_1, 0 },
+		{ takes_the_process_of_a_container_for_its_own, 0 },
+		{ leaves_processes_whose_memory_is_not_known, 0 },
 		{ leaves_what_is_no_message, 0 },
 		{ tells_what_stood_in_the_way, 0 },
 		{ tells_what_only_pools_may_use, 0 },
 		{ takes_a_segment_for_the_least_request, 0 },
 		{ knows_that_the_device_had_room, 0 },
 		{ takes_the_last_message_of_a_log, 0 },
+		{ reads_a_message_that_was_wrapped, 0 },
 	};
 
 	return suite_run("oom_log", tests, sizeof(tests) / sizeof(*tests));
