@@ -186,6 +186,13 @@ static enum gp_status look_at_spans(struct session *s, struct gp_diag *diag)
 	return GP_OK;
 }
 
+/* Whether only a trace can answer. */
+static bool asks_for_replay(const struct gp_options *options)
+{
+	return gp_plan_is_asked(options) || options->without.count ||
+	       options->prices;
+}
+
 /* What is no trace may be the log of a program that ran out of memory. */
 static enum gp_status look_at_log(struct session *s, enum gp_status status,
 				  struct gp_diag *diag)
@@ -197,7 +204,7 @@ static enum gp_status look_at_log(struct session *s, enum gp_status status,
 	struct gp_diag none = { 0 };
 
 	if (!diag->is_foreign || s->options->operand_count > 1 ||
-	    !strcmp(config.path, "-") ||
+	    !strcmp(config.path, "-") || asks_for_replay(s->options) ||
 	    oom_log_read(&config, &s->log.message, &none) != GP_OK)
 		return status;
 	s->log.path = config.path;

@@ -18,7 +18,6 @@ static void say_placement(struct gp_words *words, const struct oom_message *m,
 			  const struct oom_conclusion *c)
 {
 	char asked[GP_BYTES_TEXT], all[GP_BYTES_TEXT], cached[GP_BYTES_TEXT];
-	uint64_t free = m->unallocated.bytes + m->free.bytes;
 
 	gp_bytes_text(m->asked.bytes, asked);
 	if (c->was_free) {
@@ -31,10 +30,41 @@ static void say_placement(struct gp_words *words, const struct oom_message *m,
 	}
 	gp_say(words,
 	       "Out of memory by fragmentation, as far as the message tells: "
-	       "%s were asked for, and %s were free. %s of that lies between "
+	       "%s were asked for, and %s were free%s. %s of that lies between "
 	       "tensors, in pieces that are too small, or for another stream.",
-	       asked, gp_bytes_text(free, all),
-	       gp_bytes_text(m->unallocated.bytes, cached));
+	       asked, gp_bytes_text(c->idle, all),
+	       m->limit.is_there ? " within its limit" : "",
+	       gp_bytes_text(gp_smaller(m->unallocated.bytes, c->idle),
+			     cached));
+}
+
+static const char *who_withholds(const struct oom_message *m)
+{
+	if (m->limit.is_there)
+		return "its limit keeps from it";
+	return m->others.is_there ? "other processes hold"
+				  : "this PyTorch does not hold";
+}
+
+static void say_capacity(struct gp_words *words, const struct oom_message *m,
+			 const struct oom_conclusion *c)
+{
+	static const char why[] = "no setting makes tensors smaller, but for "
+				  "what settings round up";
+	char missing[GP_BYTES_TEXT], more[GP_BYTES_TEXT];
+
+	gp_bytes_text(c->missing, missing);
+	if (c->withheld)
+		gp_say(words,
+		       "Out of memory: about %s were missing. Even with the %s "
+		       "that %s it would not fit, or hardly: %s.",
+		       missing, gp_bytes_text(c->withheld, more),
+		       who_withholds(m), why);
+	else
+		gp_say(words,
+		       "Out of memory; the device is too small by about %s: "
+		       "%s.",
+		       missing, why);
 }
 
 static struct gp_words sentence_of(const struct oom_message *m,
@@ -67,8 +97,8 @@ static struct gp_words sentence_of(const struct oom_message *m,
 	case OOM_BY_UNSEEN:
 		gp_say(&words,
 		       "Out of memory: %s of the device are taken, and not by "
-		       "this PyTorch. Look with nvidia-smi for other "
-		       "processes.",
+		       "this PyTorch. Look with nvidia-smi (rocm-smi) for "
+		       "other processes.",
 		       gp_bytes_text(c->unseen, a));
 		break;
 	case OOM_BY_FULLNESS:
@@ -79,12 +109,7 @@ static struct gp_words sentence_of(const struct oom_message *m,
 		       gp_bytes_text(m->asked.bytes, a),
 		       gp_bytes_text(c->left, b));
 		break;
-	case OOM_BY_CAPACITY:
-		gp_say(&words,
-		       "Out of memory; the device is too small by about %s: no "
-		       "setting makes tensors smaller, but for what settings "
-		       "round up.",
-		       gp_bytes_text(c->missing, a));
+	case OOM_BY_CAPACITY: say_capacity(&words, m, c); break;
 	}
 	return words;
 }
@@ -109,7 +134,8 @@ static void print_try(const struct gp_page *page, const struct oom_message *m,
 		gp_page_line(page, GP_TONE_PLAIN, 0,
 			     "Worth a try%s; whether it is enough the message "
 			     "cannot tell:",
-			     m->is_old ? ", with PyTorch 2.1 or later" : "");
+			     m->is_old ? ", with PyTorch 2.1 or later"
+				       : ", unless it was on");
 		gp_page_blank(page);
 		fprintf(page->out,
 			"    "

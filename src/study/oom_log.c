@@ -203,7 +203,11 @@ bool oom_log_parse(const char *line, struct oom_message *message)
 	device = strstr(text, "GPU ");
 	if (!m.asked.is_there || !device)
 		return false;
-	m.device = (uint32_t)strtoul(device + strlen("GPU "), NULL, 10);
+	device += strlen("GPU ");
+	/* PyTorch 2.2 and 2.3 print the number itself, as a character. */
+	m.device = *device > 0 && *device < ' '
+			   ? (uint32_t)*device
+			   : (uint32_t)strtoul(device, NULL, 10);
 	if (!parse_sentences(text, &m) && !parse_list(text, &m))
 		return false;
 	*message = m;
@@ -352,6 +356,21 @@ static uint64_t least_gain(const struct oom_conclusion *c)
 	return gp_larger(UINT64_C(64) << 20, c->available / 100);
 }
 
+/* What the process could have had, besides what is available. */
+static uint64_t withheld(const struct oom_message *m,
+			 const struct oom_conclusion *c)
+{
+	uint64_t held = m->reserved.bytes + m->free.bytes, bytes = 0;
+
+	if (m->limit.is_there)
+		bytes = held - gp_smaller(held, c->available);
+	else if (m->others.is_there)
+		bytes = m->others.bytes;
+	else if (!m->process.is_there && c->unseen > OWN_OVERHEAD)
+		bytes = c->unseen - OWN_OVERHEAD;
+	return bytes >= least_gain(c) ? bytes : 0;
+}
+
 /* What else would have made room for a request that all free memory together
  * cannot serve, or hardly. */
 static enum oom_cause cause_of_lack(const struct oom_message *m,
@@ -388,6 +407,11 @@ static uint64_t most_room(const struct oom_message *m)
 	return m->limit.is_there ? gp_smaller(room, most(m->limit)) : room;
 }
 
+static uint64_t error_of_idle(const struct oom_message *m)
+{
+	return m->unallocated.error + m->free.error + m->limit.error;
+}
+
 struct oom_conclusion oom_log_conclude(const struct oom_message *m)
 {
 	struct oom_conclusion c = { 0 };
@@ -399,17 +423,20 @@ struct oom_conclusion oom_log_conclude(const struct oom_message *m)
 	c.available =
 		m->limit.is_there ? gp_smaller(held, m->limit.bytes) : held;
 	c.left = c.available - gp_smaller(c.available, c.needed);
+	c.idle = c.available -
+		 gp_smaller(c.available, c.allocated + m->in_pools.bytes);
 	c.unseen = m->total.bytes - gp_smaller(m->total.bytes, held);
 	c.was_free = !m->limit.is_there && least(m->free) >= most(m->asked);
 	c.own = gp_smaller(c.unseen,
 			   m->process.bytes - gp_smaller(m->process.bytes,
 							 m->reserved.bytes));
+	c.withheld = withheld(m, &c);
 	if (least_needed(m) > most_room(m))
 		c.missing = c.needed - gp_smaller(c.needed, c.available);
 	if (c.missing || c.left < least_gain(&c))
 		c.cause = cause_of_lack(m, &c);
 	else if (m->in_pools.is_there &&
-		 least_request(m->asked) > most(m->unallocated) + most(m->free))
+		 least_request(m->asked) > c.idle + error_of_idle(m))
 		c.cause = OOM_BY_POOLS;
 	return c;
 }

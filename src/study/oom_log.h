@@ -63,9 +63,12 @@ struct oom_conclusion {
 	uint64_t available; /* at most: reserved and free, or the limit */
 	uint64_t missing;   /* the difference; 0: there was enough in total */
 	uint64_t left;	    /* available and not needed */
-	uint64_t own;	    /* of the process, besides PyTorch; 0: not known */
-	uint64_t unseen;    /* taken on the device, and not by PyTorch */
-	bool was_free;	    /* the device had that much free afterwards */
+	uint64_t idle;	    /* available, in no tensor, and in no pool */
+	/* What others have, or a limit keeps from it; 0: next to nothing. */
+	uint64_t withheld;
+	uint64_t own;	 /* of the process, besides PyTorch; 0: not known */
+	uint64_t unseen; /* taken on the device, and not by PyTorch */
+	bool was_free;	 /* the device had that much free afterwards */
 };
 
 /* Reads the message from a line of a log, as PyTorch 1.x to 2.15 write it;

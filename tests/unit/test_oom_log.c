@@ -265,6 +265,52 @@ START_TEST(takes_a_segment_for_the_least_request)
 }
 END_TEST
 
+/* What a limit keeps from the process was not free for it. */
+START_TEST(counts_as_free_what_a_limit_leaves)
+{
+	struct oom_message m = made(1, 2, "6.00 GiB allowed; ", 3, 2.5);
+	struct oom_conclusion c = oom_log_conclude(&m);
+
+	ck_assert_int_eq(c.cause, OOM_BY_PLACEMENT);
+	ck_assert_uint_eq(c.idle, 3 * GIB);
+	m = made(1, 1, "", 3, 2.5);
+	ck_assert_uint_eq(oom_log_conclude(&m).idle, 3.5 * GIB);
+}
+END_TEST
+
+/* Where neither others nor a limit alone are the reason. */
+START_TEST(tells_what_was_withheld)
+{
+	struct oom_message m = made(
+		4, 0.5,
+		"Process 7 has 3.00 GiB memory in use. Including non-PyTorch "
+		"memory, this process has 4.50 GiB memory in use. ",
+		4, 0);
+
+	ck_assert_uint_eq(oom_log_conclude(&m).withheld, 3 * GIB);
+	m = made(4, 1, "6.00 GiB allowed; ", 5.5, 0);
+	ck_assert_uint_eq(oom_log_conclude(&m).withheld, 0.5 * GIB);
+	m = made(4, 0.5, "", 4, 0);
+	ck_assert_uint_eq(oom_log_conclude(&m).withheld, 2.5 * GIB);
+	m = made(4, 0.5, "", 7, 0);
+	ck_assert_uint_eq(oom_log_conclude(&m).withheld, 0);
+}
+END_TEST
+
+/* PyTorch 2.2 and 2.3 print the device as a character of that number. */
+START_TEST(reads_a_device_that_is_a_character)
+{
+	ck_assert_uint_eq(
+		message_of(BEGIN
+			   "2.00 GiB. GPU \3 has a total capacity of 8.00 GiB "
+			   "of which 0 bytes is free. Of the allocated memory "
+			   "7.00 GiB is allocated by PyTorch, and 0 bytes is "
+			   "reserved by PyTorch but unallocated." HINT)
+			.device,
+		3);
+}
+END_TEST
+
 START_TEST(knows_that_the_device_had_room)
 {
 	struct oom_message m = made(1, 2, "", 5, 0.5);
@@ -357,6 +403,9 @@ int main(void)
 		{ tells_what_stood_in_the_way, 0 },
 		{ tells_what_only_pools_may_use, 0 },
 		{ takes_a_segment_for_the_least_request, 0 },
+		{ counts_as_free_what_a_limit_leaves, 0 },
+		{ tells_what_was_withheld, 0 },
+		{ reads_a_device_that_is_a_character, 0 },
 		{ knows_that_the_device_had_room, 0 },
 		{ takes_the_last_message_of_a_log, 0 },
 		{ reads_a_message_that_was_wrapped, 0 },
