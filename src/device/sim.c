@@ -118,6 +118,10 @@ void gp_sim_place_downward(struct gp_device *device)
 #define LEAST_OF_SYSTEM (UINT64_C(1) << 46)
 #define AROUND		(UINT64_C(1) << 42)
 
+/* A simulated device starts at an end of its own range, where on Linux the
+ * system may also have put a GPU's memory. */
+#define OWN_REACH (UINT64_C(64) << 30)
+
 /* What the recording has no address for is placed in the simulated device's own
  * range: below the recorded addresses on Linux, and above them elsewhere. */
 static void sim_place_as(struct gp_device *device, uint64_t addr,
@@ -125,11 +129,13 @@ static void sim_place_as(struct gp_device *device, uint64_t addr,
 {
 	struct sim *sim = sim_of(device);
 	uint64_t at = addr - sim->memory.base;
-	bool is_own = at < ORDINAL_RANGE; /* a simulated device recorded it */
-	bool is_downward =
-		is_own ? at >= ORDINAL_RANGE / 2 : addr >= LEAST_OF_SYSTEM;
+	/* A simulated device recorded it. */
+	bool is_own_upward = at < OWN_REACH;
+	bool is_own_downward =
+		at < ORDINAL_RANGE && at >= ORDINAL_RANGE - OWN_REACH;
+	bool is_downward = !is_own_upward && addr >= LEAST_OF_SYSTEM;
 
-	sim->is_recorded = !is_own || (is_downward && is_window);
+	sim->is_recorded = !is_own_upward && (!is_own_downward || is_window);
 	if (sim->is_recorded && addr > AROUND)
 		sim->recorded.base = (addr - AROUND) / CHUNK * CHUNK;
 	if (!is_downward)
@@ -197,9 +203,11 @@ static void drop_range(struct sim *sim, struct chunk *range)
 static bool take_preferred(struct sim *sim, uint64_t size)
 {
 	if (!sim->is_recorded || sim->preferred_size != size ||
-	    !space_is_free(&sim->recorded, sim->preferred, size))
+	    !space_is_free(&sim->recorded, sim->preferred, size) ||
+	    space_is_taken(&sim->reservations, sim->preferred, size))
 		return false;
 	space_adopt(&sim->recorded, sim->preferred, size);
+	space_adopt(&sim->reservations, sim->preferred, size);
 	return true;
 }
 
@@ -230,6 +238,8 @@ static void unplace(struct sim *sim, uint64_t addr, uint64_t size)
 	if (!range) {
 		space_give(&sim->memory, addr, size);
 		space_give(&sim->recorded, addr, size);
+		if (sim->is_recorded)
+			space_give(&sim->reservations, addr, size);
 		return;
 	}
 	space_give_within(&sim->memory, addr, size, start_of(sim, range),

@@ -318,6 +318,12 @@ bool space_is_free(const struct space *space, uint64_t addr, uint64_t size)
 	return at >= space->end || at + units <= end;
 }
 
+bool space_is_taken(const struct space *space, uint64_t addr, uint64_t size)
+{
+	return is_within(space, addr, units_of(size)) &&
+	       !space_is_free(space, addr, size);
+}
+
 struct space space_copy(const struct space *space)
 {
 	struct space copy = *space;

@@ -27,6 +27,8 @@ void space_give_within(struct space *space, uint64_t addr, uint64_t size,
 		       uint64_t range, uint64_t length);
 /* False if some of it is allocated, or outside this space. */
 bool space_is_free(const struct space *space, uint64_t addr, uint64_t size);
+/* False if all of it is free, or some outside this space. */
+bool space_is_taken(const struct space *space, uint64_t addr, uint64_t size);
 /* Marks an address range as allocated; whatever of it is outside this space is
  * ignored. */
 void space_adopt(struct space *space, uint64_t addr, uint64_t size);

@@ -4,15 +4,27 @@
 
 #include "base/larger.h"
 
+/* From here on the system has addresses for CUDA on Linux. A few segments may
+ * be below, in CUDA's own range. */
+#define SYSTEM_BEGINS (UINT64_C(1) << 46)
+
 /* The lowest address of the segments that cudaMalloc returned before the
- * recording began; 0: there are none. */
+ * recording began, if possible of those from the system; 0: there are none. */
 static uint64_t lowest_segment(const struct gp_state *start)
 {
-	uint64_t lowest = UINT64_MAX;
+	uint64_t lowest = UINT64_MAX, lowest_of_system = UINT64_MAX;
 
-	for (size_t i = 0; i < start->segment_count; i++)
-		if (!start->segments[i].is_expandable)
-			lowest = gp_smaller(lowest, start->segments[i].addr);
+	for (size_t i = 0; i < start->segment_count; i++) {
+		uint64_t addr = start->segments[i].addr;
+
+		if (start->segments[i].is_expandable)
+			continue;
+		lowest = gp_smaller(lowest, addr);
+		if (addr >= SYSTEM_BEGINS)
+			lowest_of_system = gp_smaller(lowest_of_system, addr);
+	}
+	if (lowest_of_system < UINT64_MAX)
+		return lowest_of_system;
 	return lowest < UINT64_MAX ? lowest : 0;
 }
 

@@ -129,6 +129,7 @@ START_TEST(a_what_if_has_new_memory_from_the_end_that_was_recorded)
 	check_order(0x728606000000, "", "3210"); /* with more random bits */
 	check_order(0x700000000000, "", "0123"); /* simulated */
 	check_order(0x70ff00000000, "", "3210"); /* simulated, downward */
+	check_order(0x701400000000, "", "3210"); /* Linux, in the same range */
 	check_order(0x703a00000, "", "0123");	 /* Windows */
 }
 END_TEST
@@ -148,6 +149,95 @@ START_TEST(a_what_if_has_new_memory_where_it_was_recorded)
 	check_order(139973000000000 / 2097152 * 2097152, above, "3201");
 	check_order(139973000000000 / 2097152 * 2097152, elsewhere, "3210");
 	check_order(139975179665408, taken, "3210");
+}
+END_TEST
+
+/* Expandable segments, on at first, are where the simulated device has them. A
+ * segment that was recorded there has another place. */
+START_TEST(a_what_if_has_no_memory_twice)
+{
+	struct gp_trace *trace = trace_of(
+		"{\"format\": \"gpupool-trace\", \"version\": 1, \"settings\": "
+		"\"expandable_segments:True\", \"devices\": [{\"device\": 0, "
+		"\"start\": {\"segments\": [{\"address\": 132001394851840, "
+		"\"total_size\": 2097152, \"segment_type\": \"small\", "
+		"\"blocks\": [{\"size\": 2097152, "
+		"\"state\": \"active_allocated\", \"id\": 9}]}]}, \"events\": ["
+		"{\"op\": \"alloc\", \"id\": 1, \"size\": 20971520},"
+		"{\"op\": \"set_allocator_settings\", "
+		"\"conf\": \"expandable_segments:False\"},"
+		"{\"op\": \"segment_alloc\", \"addr\": 132001396948992, "
+		"\"size\": 52428800},"
+		"{\"op\": \"alloc\", \"id\": 2, \"size\": 52428800}]}]}");
+	struct gp_settings settings;
+	struct gp_replay_config config = run_of(trace, &settings);
+	struct gp_replay_result result;
+
+	settings.expandable_segments = true;
+	result = played(&config);
+	ck_assert_uint_eq(result.end.block_count, 3);
+	for (size_t i = 1; i < result.end.block_count; i++) {
+		const struct gp_block *b = &result.end.blocks[i];
+
+		ck_assert_uint_ge(b->addr, b[-1].addr + b[-1].size);
+	}
+	gp_replay_release(&result);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+/* On Linux, a segment in CUDA's own range is not where the others are. */
+START_TEST(a_what_if_looks_where_most_of_the_recording_is)
+{
+	struct gp_trace *trace = trace_of(
+		"{\"format\": \"gpupool-trace\", \"version\": 1, "
+		"\"devices\": [{\"device\": 0, \"start\": {\"segments\": ["
+		"{\"address\": 12918456320, \"total_size\": 2097152, "
+		"\"segment_type\": \"small\", \"blocks\": [{\"size\": 2097152, "
+		"\"state\": \"active_allocated\", \"id\": 8}]}, "
+		"{\"address\": 139975179665408, \"total_size\": 2097152, "
+		"\"segment_type\": \"small\", \"blocks\": [{\"size\": 2097152, "
+		"\"state\": \"active_allocated\", \"id\": 9}]}]}, "
+		"\"events\": [{\"op\": \"segment_alloc\", \"addr\": "
+		"139974000000000, \"size\": 20971520},"
+		"{\"op\": \"alloc\", \"id\": 1, \"size\": 20971520}]}]}");
+	struct gp_replay_result result =
+		replay(trace, GP_WHAT_IF, GP_UNLIMITED);
+
+	ck_assert_uint_eq(result.end.block_count, 3);
+	ck_assert_uint_eq(result.end.blocks[1].addr, 139974000000000);
+	gp_replay_release(&result);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+/* The whole trace of a GPU whose memory the system put into the range of the
+ * simulated device. */
+START_TEST(a_what_if_tells_the_range_of_a_gpu_from_its_own)
+{
+	static const char format[] =
+		"{\"format\": \"gpupool-trace\", \"version\": 1, "
+		"\"devices\": [{\"device\": 0, \"events\": ["
+		"{\"op\": \"segment_alloc\", \"addr\": %llu, "
+		"\"size\": 20971520},"
+		"{\"op\": \"alloc\", \"id\": 1, \"addr\": %llu, "
+		"\"size\": 20971520}]}]}";
+	static const unsigned long long addrs[] = { 0x701400000000,
+						    0x70a000000000 };
+
+	for (size_t i = 0; i < COUNT_OF(addrs); i++) {
+		char text[512];
+		struct gp_trace *trace;
+		struct gp_replay_result result;
+
+		snprintf(text, sizeof(text), format, addrs[i], addrs[i]);
+		trace = trace_of(text);
+		result = replay(trace, GP_WHAT_IF, GP_UNLIMITED);
+		ck_assert_uint_eq(result.end.block_count, 1);
+		ck_assert_uint_eq(result.end.blocks[0].addr, addrs[i]);
+		gp_replay_release(&result);
+		gp_trace_destroy(trace);
+	}
 }
 END_TEST
 
@@ -636,6 +726,9 @@ int main(void)
 		{ the_first_mismatch_names_both_and_the_candidates, 0 },
 		{ a_what_if_has_new_memory_from_the_end_that_was_recorded, 0 },
 		{ a_what_if_has_new_memory_where_it_was_recorded, 0 },
+		{ a_what_if_has_no_memory_twice, 0 },
+		{ a_what_if_looks_where_most_of_the_recording_is, 0 },
+		{ a_what_if_tells_the_range_of_a_gpu_from_its_own, 0 },
 		{ a_what_if_does_not_look_at_what_was_recorded, 0 },
 		{ an_oom_says_whether_it_was_fragmentation, 0 },
 		{ an_oom_of_more_than_there_is_is_capacity, 0 },
