@@ -12,9 +12,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct gp_diag diag = { 0 };
 	enum gp_status status = trace_read(data, size, &trace, &diag);
 	const struct gp_input_config log = { .bytes = data, .length = size };
+	struct gp_diag log_diag = { 0 };
 	struct oom_message message;
 
-	if (oom_log_read(&log, &message, &diag) == GP_OK)
+	if (oom_log_read(&log, &message, &log_diag) == GP_OK)
 		oom_log_conclude(&message);
 	trace_read_by_jansson(data, size, trace, &diag);
 	if (status != GP_OK)
