@@ -246,6 +246,11 @@ static inline void gp_device_destroy(struct gp_device *device)
  * memory, and info() reports GP_SIM_UNLIMITED_TOTAL. */
 #define GP_SIM_UNLIMITED_TOTAL (UINT64_C(1) << 40)
 struct gp_device *gp_sim_create(uint32_t ordinal, uint64_t capacity);
+/* On Linux CUDA has its memory at addresses of the system's, from here on; on
+ * Windows and WSL, and for a few segments on Linux, in a range of its own
+ * below. */
+#define GP_SYSTEM_ADDRESSES (UINT64_C(1) << 46)
+
 /* A device that is never out of memory although info() reports `shown` bytes in
  * total, which must not be 0: for a program that asks for the size of the
  * device and should continue when it is full. */

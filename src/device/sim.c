@@ -115,8 +115,7 @@ void gp_sim_place_downward(struct gp_device *device)
  * 0x7fff... downward; on Windows and WSL from CUDA's own range, which begins at
  * 0x502000000, 0x703a00000 or 0xb02600000 in recordings, upward.
  */
-#define LEAST_OF_SYSTEM (UINT64_C(1) << 46)
-#define AROUND		(UINT64_C(1) << 42)
+#define AROUND (UINT64_C(1) << 42)
 
 /* A simulated device starts at an end of its own range, where on Linux the
  * system may also have put a GPU's memory. */
@@ -133,7 +132,7 @@ static void sim_place_as(struct gp_device *device, uint64_t addr,
 	bool is_own_upward = at < OWN_REACH;
 	bool is_own_downward =
 		at < ORDINAL_RANGE && at >= ORDINAL_RANGE - OWN_REACH;
-	bool is_downward = !is_own_upward && addr >= LEAST_OF_SYSTEM;
+	bool is_downward = !is_own_upward && addr >= GP_SYSTEM_ADDRESSES;
 
 	sim->is_recorded = !is_own_upward && (!is_own_downward || is_window);
 	if (sim->is_recorded && addr > AROUND)

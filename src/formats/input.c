@@ -177,9 +177,6 @@ static bool begins_with(const unsigned char *at, size_t n, const char *text)
 	return n >= strlen(text) && !memcmp(at, text, strlen(text));
 }
 
-/* In each message of PyTorch's OutOfMemoryError. */
-#define OOM_MARK "out of memory. Tried to allocate "
-
 /* Recognises files that are often given in place of a trace. */
 static enum gp_status fail_unknown(const unsigned char *at, size_t n,
 				   struct gp_diag *diag)
@@ -201,7 +198,7 @@ static enum gp_status fail_unknown(const unsigned char *at, size_t n,
 				       "it is a zip file, such as a checkpoint "
 				       "that torch.save wrote, and no trace");
 	}
-	if (n && memmem(at, n, OOM_MARK, strlen(OOM_MARK))) {
+	if (n && memmem(at, n, GP_OOM_MARK, strlen(GP_OOM_MARK))) {
 		gp_diag_hint(diag, "gpupool FILE says what the message of "
 				   "PyTorch's error tells, if it is whole; "
 				   "more is in a trace");

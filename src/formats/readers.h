@@ -21,6 +21,10 @@ typedef enum gp_status gp_reader_read(struct gp_source *source,
 gp_reader_is gp_pickle_is;
 gp_reader_read gp_pickle_read;
 
+/* No trace: in each message of PyTorch's OutOfMemoryError, behind CUDA, HIP or
+ * XPU (study/oom_log.h). */
+#define GP_OOM_MARK "out of memory. Tried to allocate "
+
 /* RMM's log. */
 gp_reader_is gp_rmm_is;
 gp_reader_read gp_rmm_read;

@@ -4,10 +4,6 @@
 
 #include "base/larger.h"
 
-/* From here on the system has addresses for CUDA on Linux. A few segments may
- * be below, in CUDA's own range. */
-#define SYSTEM_BEGINS (UINT64_C(1) << 46)
-
 /* The lowest address of the segments that cudaMalloc returned before the
  * recording began, if possible of those from the system; 0: there are none. */
 static uint64_t lowest_segment(const struct gp_state *start)
@@ -20,7 +16,7 @@ static uint64_t lowest_segment(const struct gp_state *start)
 		if (start->segments[i].is_expandable)
 			continue;
 		lowest = gp_smaller(lowest, addr);
-		if (addr >= SYSTEM_BEGINS)
+		if (addr >= GP_SYSTEM_ADDRESSES)
 			lowest_of_system = gp_smaller(lowest_of_system, addr);
 	}
 	if (lowest_of_system < UINT64_MAX)

@@ -8,10 +8,8 @@
 #include <string.h>
 
 #include "base/larger.h"
+#include "formats/readers.h"
 #include "formats/source.h"
-
-/* Precedes every such message; CUDA, HIP or XPU stands in front of it. */
-#define MARK "out of memory. Tried to allocate "
 
 /* ---- sizes: "0 bytes", "512.00 KiB", "23.69 GiB" (c10, format_size) ---- */
 
@@ -194,12 +192,12 @@ static bool parse_list(const char *text, struct oom_message *m)
 
 bool oom_log_parse(const char *line, struct oom_message *message)
 {
-	const char *text = strstr(line, MARK), *device;
+	const char *text = strstr(line, GP_OOM_MARK), *device;
 	struct oom_message m = { 0 };
 
 	if (!text)
 		return false;
-	m.asked = bytes_at(text + strlen(MARK));
+	m.asked = bytes_at(text + strlen(GP_OOM_MARK));
 	device = strstr(text, "GPU ");
 	if (!m.asked.is_there || !device)
 		return false;
@@ -235,10 +233,11 @@ static bool is_whole(const char *text)
 /* Where the message at `at` ends at the latest. */
 static size_t room_of(const struct log *log, const unsigned char *at)
 {
-	size_t mark = strlen(MARK);
+	size_t mark = strlen(GP_OOM_MARK);
 	size_t n = gp_smaller((size_t)(log->source.end - at), LINE_ROOM - 1);
 	const unsigned char *next =
-		n > mark ? memmem(at + mark, n - mark, MARK, mark) : NULL;
+		n > mark ? memmem(at + mark, n - mark, GP_OOM_MARK, mark)
+			 : NULL;
 
 	return next ? (size_t)(next - at) : n;
 }
@@ -292,14 +291,14 @@ static void move_to(struct log *log, const unsigned char *to)
 static void scan(struct log *log)
 {
 	struct gp_source *source = &log->source;
-	const size_t mark = strlen(MARK);
+	const size_t mark = strlen(GP_OOM_MARK);
 
 	do {
 		const unsigned char *found;
 
 		while ((found = memmem(source->at,
-				       (size_t)(source->end - source->at), MARK,
-				       mark))) {
+				       (size_t)(source->end - source->at),
+				       GP_OOM_MARK, mark))) {
 			move_to(log, found);
 			take_message(log);
 			move_to(log, source->at + mark);
@@ -356,18 +355,35 @@ static uint64_t least_gain(const struct oom_conclusion *c)
 	return gp_larger(UINT64_C(64) << 20, c->available / 100);
 }
 
+/* Reserved by PyTorch, and free on the device. */
+static uint64_t held_or_free(const struct oom_message *m)
+{
+	return m->reserved.bytes + m->free.bytes;
+}
+
+static uint64_t kept_by_limit(const struct oom_message *m,
+			      const struct oom_conclusion *c)
+{
+	return held_or_free(m) - gp_smaller(held_or_free(m), c->available);
+}
+
+/* More than a process takes besides PyTorch, where NVML names no process. */
+static uint64_t kept_unseen(const struct oom_message *m,
+			    const struct oom_conclusion *c)
+{
+	return m->others.is_there || m->process.is_there
+		       ? 0
+		       : c->unseen - gp_smaller(c->unseen, OWN_OVERHEAD);
+}
+
 /* What the process could have had, besides what is available. */
 static uint64_t withheld(const struct oom_message *m,
 			 const struct oom_conclusion *c)
 {
-	uint64_t held = m->reserved.bytes + m->free.bytes, bytes = 0;
+	uint64_t bytes = m->limit.is_there
+				 ? kept_by_limit(m, c)
+				 : m->others.bytes + kept_unseen(m, c);
 
-	if (m->limit.is_there)
-		bytes = held - gp_smaller(held, c->available);
-	else if (m->others.is_there)
-		bytes = m->others.bytes;
-	else if (!m->process.is_there && c->unseen > OWN_OVERHEAD)
-		bytes = c->unseen - OWN_OVERHEAD;
 	return bytes >= least_gain(c) ? bytes : 0;
 }
 
@@ -377,14 +393,12 @@ static enum oom_cause cause_of_lack(const struct oom_message *m,
 				    const struct oom_conclusion *c)
 {
 	uint64_t more = c->missing + least_gain(c);
-	uint64_t held = m->reserved.bytes + m->free.bytes;
 
-	if (m->limit.is_there && held - gp_smaller(held, c->available) >= more)
+	if (kept_by_limit(m, c) >= more)
 		return OOM_BY_LIMIT;
-	if (m->others.is_there && m->others.bytes >= more)
+	if (m->others.bytes >= more)
 		return OOM_BY_OTHERS;
-	if (!m->others.is_there && !m->process.is_there &&
-	    c->unseen >= more + OWN_OVERHEAD)
+	if (kept_unseen(m, c) >= more)
 		return OOM_BY_UNSEEN;
 	return c->missing ? OOM_BY_CAPACITY : OOM_BY_FULLNESS;
 }
@@ -416,7 +430,7 @@ struct oom_conclusion oom_log_conclude(const struct oom_message *m)
 {
 	struct oom_conclusion c = { 0 };
 	uint64_t cached = m->unallocated.bytes + m->in_pools.bytes;
-	uint64_t held = m->reserved.bytes + m->free.bytes;
+	uint64_t held = held_or_free(m);
 
 	c.allocated = m->reserved.bytes - gp_smaller(m->reserved.bytes, cached);
 	c.needed = c.allocated + m->asked.bytes;

@@ -294,34 +294,37 @@ END_TEST
 	"{\"size\": 20971520, \"state\": \"active_allocated\", \"id\": " #id   \
 	"}]}"
 
+/* Two more requests of 20 MiB, of a trace that begins with those segments. */
+#define TWO_MORE_FROM(segments)                                                \
+	"{\"format\": \"gpupool-trace\", \"version\": 1, \"settings\": "       \
+	"\"expandable_segments:True\", \"devices\": [{\"device\": 0, "         \
+	"\"start\": {\"segments\": [" segments "]}, \"events\": ["             \
+	"{\"op\": \"alloc\", \"id\": 4, \"size\": 20971520}, "                 \
+	"{\"op\": \"alloc\", \"id\": 5, \"size\": 20971520}]}]}"
+
+static void check_segments(const char *text, const uint64_t *mib, size_t count)
+{
+	struct gp_trace *trace = trace_of(text);
+	struct gp_replay_config config = { .trace = trace, .mode = GP_WHAT_IF };
+	struct gp_replay_result result = played(&config);
+
+	ck_assert_uint_eq(result.end.segment_count, count);
+	ck_assert_uint_eq(result.end.segments[0].addr,
+			  UINT64_C(131941395333120));
+	for (size_t i = 0; i < count; i++)
+		ck_assert_uint_eq(result.end.segments[i].size, mib[i] << 20);
+	gp_replay_release(&result);
+	gp_trace_destroy(trace);
+}
+
 /* At its start, a reservation is mapped in three places: what fits between two
  * of them is mapped there. */
 START_TEST(what_is_not_mapped_at_the_start_is_mapped_later)
 {
-	struct gp_trace *trace = trace_of(
-		"{\"format\": \"gpupool-trace\", \"version\": 1, \"settings\": "
-		"\"expandable_segments:True\", \"devices\": [{\"device\": 0, "
-		"\"start\": {\"segments\": [" MAPPED(
-			"131941395333120",
-			1) ", " MAPPED("131941437276160",
-				       2) ", " MAPPED("131941479219200",
-						      3) "]}, \"events\": ["
-							 "{\"op\": \"alloc\", "
-							 "\"id\": 4, "
-							 "\"size\": 20971520}, "
-							 "{\"op\": \"alloc\", "
-							 "\"id\": 5, "
-							 "\"size\": "
-							 "20971520}]}]}");
-	struct gp_replay_config config = { .trace = trace, .mode = GP_WHAT_IF };
-	struct gp_replay_result result = played(&config);
-
-	ck_assert_uint_eq(result.end.segment_count, 1);
-	ck_assert_uint_eq(result.end.segments[0].addr,
-			  UINT64_C(131941395333120));
-	ck_assert_uint_eq(result.end.segments[0].size, 5 * 20971520);
-	gp_replay_release(&result);
-	gp_trace_destroy(trace);
+	check_segments(TWO_MORE_FROM(MAPPED("131941395333120", 1) ", " MAPPED(
+			       "131941437276160",
+			       2) ", " MAPPED("131941479219200", 3)),
+		       (const uint64_t[]){ 100 }, 1);
 }
 END_TEST
 
@@ -333,28 +336,9 @@ END_TEST
 /* Another stream's lies 40 MiB behind its beginning. */
 START_TEST(a_reservation_at_the_start_ends_before_the_next)
 {
-	struct gp_trace *trace = trace_of(
-		"{\"format\": \"gpupool-trace\", \"version\": 1, \"settings\": "
-		"\"expandable_segments:True\", \"devices\": [{\"device\": 0, "
-		"\"start\": {\"segments\": [" MAPPED(
-			"131941395333120",
-			1) ", " ON_7("131941437276160") "]}, \"events\": ["
-							"{\"op\": \"alloc\", "
-							"\"id\": 4, "
-							"\"size\": 20971520}, "
-							"{\"op\": \"alloc\", "
-							"\"id\": 5, "
-							"\"size\": "
-							"20971520}]}]}");
-	struct gp_replay_config config = { .trace = trace, .mode = GP_WHAT_IF };
-	struct gp_replay_result result = played(&config);
-
-	ck_assert_uint_eq(result.end.segment_count, 3);
-	ck_assert_uint_eq(result.end.segments[0].size, 2 * 20971520);
-	ck_assert_uint_eq(result.end.segments[1].size, 20971520);
-	ck_assert_uint_eq(result.end.segments[2].size, 20971520);
-	gp_replay_release(&result);
-	gp_trace_destroy(trace);
+	check_segments(TWO_MORE_FROM(MAPPED("131941395333120",
+					    1) ", " ON_7("131941437276160")),
+		       (const uint64_t[]){ 40, 20, 20 }, 3);
 }
 END_TEST
 

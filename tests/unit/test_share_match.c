@@ -6,6 +6,14 @@
 #include "study/metrics/change.h"
 #include "suite.h"
 
+/* Blocks and bytes held at the peak; requests, and bytes asked for, of the
+ * whole run. */
+#define LINE(name_, blocks_, requested_, requests_, asked_)                    \
+	{                                                                      \
+		.name = name_, .blocks = blocks_, .requested = requested_,     \
+		.requests = requests_, .asked = asked_                         \
+	}
+
 START_TEST(the_largest_change_comes_first)
 {
 	const struct gp_share a[] = {
@@ -86,38 +94,14 @@ END_TEST
 START_TEST(lines_that_all_moved_down_by_one_follow)
 {
 	const struct gp_share a[] = {
-		{ .name = "t.py:30 f",
-		  .blocks = 1,
-		  .requested = 100,
-		  .requests = 1,
-		  .asked = 100 },
-		{ .name = "t.py:31 f",
-		  .blocks = 1,
-		  .requested = 400,
-		  .requests = 1,
-		  .asked = 400 },
-		{ .name = "t.py:32 f",
-		  .blocks = 1,
-		  .requested = 50,
-		  .requests = 1,
-		  .asked = 50 },
+		LINE("t.py:30 f", 1, 100, 1, 100),
+		LINE("t.py:31 f", 1, 400, 1, 400),
+		LINE("t.py:32 f", 1, 50, 1, 50),
 	};
 	const struct gp_share b[] = {
-		{ .name = "t.py:31 f",
-		  .blocks = 1,
-		  .requested = 100,
-		  .requests = 1,
-		  .asked = 100 },
-		{ .name = "t.py:32 f",
-		  .blocks = 1,
-		  .requested = 400,
-		  .requests = 2, /* of one more step */
-		  .asked = 800 },
-		{ .name = "t.py:33 f",
-		  .blocks = 2,
-		  .requested = 58,
-		  .requests = 2,
-		  .asked = 58 },
+		LINE("t.py:31 f", 1, 100, 1, 100),
+		LINE("t.py:32 f", 1, 400, 2, /* of one more step */ 800),
+		LINE("t.py:33 f", 2, 58, 2, 58),
 	};
 	struct gp_share_pair *pairs;
 	size_t count = gp_share_match(a, 3, b, 3, &pairs);
@@ -134,38 +118,14 @@ END_TEST
 START_TEST(lines_between_a_gone_and_a_new_one_stay)
 {
 	const struct gp_share a[] = {
-		{ .name = "t.py:30 f",
-		  .blocks = 1,
-		  .requested = 100,
-		  .requests = 1,
-		  .asked = 100 },
-		{ .name = "t.py:40 f",
-		  .blocks = 1,
-		  .requested = 400,
-		  .requests = 1,
-		  .asked = 400 },
-		{ .name = "t.py:50 f",
-		  .blocks = 1,
-		  .requested = 50,
-		  .requests = 1,
-		  .asked = 50 },
+		LINE("t.py:30 f", 1, 100, 1, 100),
+		LINE("t.py:40 f", 1, 400, 1, 400),
+		LINE("t.py:50 f", 1, 50, 1, 50),
 	};
 	const struct gp_share b[] = {
-		{ .name = "t.py:40 f",
-		  .blocks = 1,
-		  .requested = 400,
-		  .requests = 1,
-		  .asked = 400 },
-		{ .name = "t.py:50 f",
-		  .blocks = 1,
-		  .requested = 50,
-		  .requests = 1,
-		  .asked = 50 },
-		{ .name = "t.py:60 f",
-		  .blocks = 1,
-		  .requested = 9,
-		  .requests = 1,
-		  .asked = 9 },
+		LINE("t.py:40 f", 1, 400, 1, 400),
+		LINE("t.py:50 f", 1, 50, 1, 50),
+		LINE("t.py:60 f", 1, 9, 1, 9),
 	};
 	struct gp_share_pair *pairs;
 	size_t count = gp_share_match(a, 3, b, 3, &pairs);
