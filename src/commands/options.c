@@ -81,16 +81,17 @@ const char *gp_nearest_setting(const char *word)
 	return gp_nearest(word, names, count);
 }
 
-/* The key of what is up to a colon: what it is near to and not the same as, if
- * the failure is about it. */
-static const char *near_key(const char *from, const char *colon,
+/* What the item's key is near to and not the same as, if the failure is about
+ * it; NULL: nothing. */
+static const char *near_key(const char *item, size_t length,
 			    const char *failure)
 {
+	const char *colon = memchr(item, ':', length), *near;
 	char key[64];
-	const char *near;
 
-	from += strspn(from, " ");
-	snprintf(key, sizeof(key), "%.*s", (int)(colon - from), from);
+	if (!colon)
+		return NULL;
+	snprintf(key, sizeof(key), "%.*s", (int)(colon - item), item);
 	near = gp_nearest_setting(key);
 	return near && strcmp(near, key) != 0 && strstr(failure, key) ? near
 								      : NULL;
@@ -98,23 +99,16 @@ static const char *near_key(const char *from, const char *colon,
 
 void gp_hint_settings(const char *conf, struct gp_diag *diag)
 {
-	const char *key = conf, *near;
-	int depth = 0;
+	const char *item, *near = NULL;
+	size_t length;
 
-	for (const char *c = conf; *c; c++) {
-		depth += (*c == '[') - (*c == ']');
-		if (*c == ',' && depth <= 0)
-			key = c + 1;
-		near = *c == ':' && depth <= 0 ? near_key(key, c, diag->what)
-					       : NULL;
-		if (!near)
-			continue;
+	while (!near && (item = gp_conf_next(&conf, &length)))
+		near = near_key(item, length, diag->what);
+	if (near)
 		gp_diag_hint(diag,
 			     "did you mean %s? gpupool help settings lists "
 			     "them",
 			     near);
-		return;
-	}
 }
 
 #define LETTERS 64 /* room for all of them, each with its colon */
