@@ -27,9 +27,10 @@ static void print_stream(const struct printer *t, uint16_t stream)
 			t->trace->streams[stream]);
 }
 
-static void print_deed(const struct printer *t, const struct gp_deed *deed)
+static void print_action(const struct printer *t,
+			 const struct gp_caused_action *action)
 {
-	const struct gp_action *a = &deed->action;
+	const struct gp_action *a = &action->action;
 
 	if (a->kind == GP_OOM)
 		fprintf(t->out, "%-15s size %" PRIu64 " device_free %" PRIu64,
@@ -56,21 +57,22 @@ static void print_request(const struct printer *t, const struct gp_event *e)
 }
 
 /* Prints both sides' actions: the common ones, then each side's own. */
-static void print_deeds(const struct printer *t, const struct gp_difference *d)
+static void print_actions(const struct printer *t,
+			  const struct gp_difference *d)
 {
 	fputs("\nThe last actions that are alike:\n", t->out);
 	for (size_t i = 0; i < d->before; i++) {
 		fprintf(t->out, "    %-*s  ", (int)strlen(t->ours), "both");
-		print_deed(t, &d->ours.deeds[i]);
+		print_action(t, &d->ours.actions[i]);
 	}
 	fputs("What follows:\n", t->out);
 	for (size_t i = d->before; i < d->ours.count; i++) {
 		fprintf(t->out, "    %s  ", t->ours);
-		print_deed(t, &d->ours.deeds[i]);
+		print_action(t, &d->ours.actions[i]);
 	}
 	for (size_t i = d->before; i < d->theirs.count; i++) {
 		fprintf(t->out, "    %s  ", t->theirs);
-		print_deed(t, &d->theirs.deeds[i]);
+		print_action(t, &d->theirs.actions[i]);
 	}
 }
 
@@ -172,7 +174,7 @@ static void print_difference(const struct printer *t,
 		partner(outcome, with), differing[d->kind], where(outcome, at));
 	fputs("    request  ", t->out);
 	print_request(t, &d->request);
-	print_deeds(t, d);
+	print_actions(t, d);
 	if (d->ours.candidate_count || d->theirs.candidate_count)
 		fputs("\nFree blocks on its stream that are large enough:\n",
 		      t->out);

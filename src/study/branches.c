@@ -45,11 +45,12 @@ struct member {
 
 /*
  * A run in progress. Its device is the largest of its members', so that what it
- * refuses is refused by all of them. The branch stands between its allocator
- * and the simulated device, in order to notice requests to the device.
+ * refuses is refused by all of them. The branch is a proxy between its
+ * allocator and the simulated device, in order to notice requests to the
+ * device.
  */
 struct branch {
-	struct gp_device ear; /* must be first; reach: ranges only */
+	struct gp_device proxy; /* must be first; reach: ranges only */
 	struct gp_device *sim;
 	struct gp_allocator *allocator;
 	struct gp_alike alike;
@@ -109,8 +110,8 @@ static struct branch *branch_copy(struct branch *b)
 	copy->kept = NULL;
 	copy->has_asked = copy->is_contested = false;
 	copy->sim = gp_sim_copy(b->sim);
-	copy->allocator =
-		b->allocator->ops->copy(b->allocator, &copy->ear, &copy->alike);
+	copy->allocator = b->allocator->ops->copy(b->allocator, &copy->proxy,
+						  &copy->alike);
 	if (copy->allocator)
 		return copy;
 	branch_destroy(copy);
@@ -129,7 +130,7 @@ static uint64_t most_mapped(const struct branch *b)
 
 /* To be called before a request to the device for at most `more` bytes, while
  * the branch is still unchanged by it. */
-static void listen(struct branch *b, uint64_t more)
+static void before_request(struct branch *b, uint64_t more)
 {
 	uint64_t free_bytes, total;
 
@@ -143,15 +144,16 @@ static void listen(struct branch *b, uint64_t more)
 	b->kept = branch_copy(b);
 }
 
-static bool ear_malloc(struct gp_device *device, uint64_t size, uint64_t *addr)
+static bool proxy_malloc(struct gp_device *device, uint64_t size,
+			 uint64_t *addr)
 {
 	struct branch *b = branch_of(device);
 
-	listen(b, gp_round_up(size, GRAIN));
+	before_request(b, gp_round_up(size, GRAIN));
 	return b->sim->ops->malloc(b->sim, size, addr);
 }
 
-static void ear_free(struct gp_device *device, uint64_t addr, uint64_t size)
+static void proxy_free(struct gp_device *device, uint64_t addr, uint64_t size)
 {
 	struct gp_device *sim = branch_of(device)->sim;
 
@@ -159,24 +161,25 @@ static void ear_free(struct gp_device *device, uint64_t addr, uint64_t size)
 }
 
 /* An allocator only asks for the total when it is created. */
-static void ear_info(struct gp_device *device, uint64_t *free_bytes,
-		     uint64_t *total_bytes)
+static void proxy_info(struct gp_device *device, uint64_t *free_bytes,
+		       uint64_t *total_bytes)
 {
 	struct gp_device *sim = branch_of(device)->sim;
 
 	sim->ops->info(sim, free_bytes, total_bytes);
 }
 
-static bool ear_reserve(struct gp_device *device, uint64_t size, uint64_t *addr)
+static bool proxy_reserve(struct gp_device *device, uint64_t size,
+			  uint64_t *addr)
 {
 	struct branch *b = branch_of(device);
 
-	listen(b, most_mapped(b));
+	before_request(b, most_mapped(b));
 	return b->sim->ops->reserve(b->sim, size, addr);
 }
 
-static void ear_unreserve(struct gp_device *device, uint64_t addr,
-			  uint64_t size)
+static void proxy_unreserve(struct gp_device *device, uint64_t addr,
+			    uint64_t size)
 {
 	struct branch *b = branch_of(device);
 
@@ -184,50 +187,50 @@ static void ear_unreserve(struct gp_device *device, uint64_t addr,
 	b->sim->ops->unreserve(b->sim, addr, size);
 }
 
-static bool ear_map(struct gp_device *device, uint64_t addr, uint64_t size,
-		    uint64_t page)
+static bool proxy_map(struct gp_device *device, uint64_t addr, uint64_t size,
+		      uint64_t page)
 {
 	struct branch *b = branch_of(device);
 
-	listen(b, most_mapped(b));
+	before_request(b, most_mapped(b));
 	return b->sim->ops->map(b->sim, addr, size, page);
 }
 
-static void ear_unmap(struct gp_device *device, uint64_t addr, uint64_t size,
-		      uint64_t page)
+static void proxy_unmap(struct gp_device *device, uint64_t addr, uint64_t size,
+			uint64_t page)
 {
 	struct gp_device *sim = branch_of(device)->sim;
 
 	sim->ops->unmap(sim, addr, size, page);
 }
 
-static void ear_adopt(struct gp_device *device, uint64_t addr, uint64_t size,
-		      bool is_mapped)
+static void proxy_adopt(struct gp_device *device, uint64_t addr, uint64_t size,
+			bool is_mapped)
 {
 	struct gp_device *sim = branch_of(device)->sim;
 
 	sim->ops->adopt(sim, addr, size, is_mapped);
 }
 
-static void ear_adopt_range(struct gp_device *device, uint64_t addr,
-			    uint64_t size)
+static void proxy_adopt_range(struct gp_device *device, uint64_t addr,
+			      uint64_t size)
 {
 	struct gp_device *sim = branch_of(device)->sim;
 
 	sim->ops->adopt_range(sim, addr, size);
 }
 
-static const struct gp_device_ops ear_ops = {
+static const struct gp_device_ops proxy_ops = {
 	.name = "branch",
-	.malloc = ear_malloc,
-	.free = ear_free,
-	.info = ear_info,
-	.reserve = ear_reserve,
-	.unreserve = ear_unreserve,
-	.map = ear_map,
-	.unmap = ear_unmap,
-	.adopt = ear_adopt,
-	.adopt_range = ear_adopt_range,
+	.malloc = proxy_malloc,
+	.free = proxy_free,
+	.info = proxy_info,
+	.reserve = proxy_reserve,
+	.unreserve = proxy_unreserve,
+	.map = proxy_map,
+	.unmap = proxy_unmap,
+	.adopt = proxy_adopt,
+	.adopt_range = proxy_adopt_range,
 };
 
 /* ---- the facts of a run ---- */
@@ -252,8 +255,8 @@ static struct gp_device_reach reach_of(const struct branch *b)
 	return (struct gp_device_reach){
 		.most_granted = b->sim->reach.most_granted,
 		.least_refused = b->sim->reach.least_refused,
-		.longest_range = b->ear.reach.longest_range,
-		.shortest_range = b->ear.reach.shortest_range,
+		.longest_range = b->proxy.reach.longest_range,
+		.shortest_range = b->proxy.reach.shortest_range,
 	};
 }
 
@@ -321,7 +324,7 @@ static void add_member(struct branch *b, const struct member *member,
 	b->members[b->member_count++].to = to;
 }
 
-/* Compares members, or struct branch_told: both begin with `from`. */
+/* Compares members, or struct branch_result: both begin with `from`. */
 static int by_from(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -345,8 +348,8 @@ struct batch {
 	const struct gp_trace *trace;
 	const struct reading *reading;
 	struct list list;
-	struct branches told; /* of branches that ended */
-	bool has_asked;	      /* a request was made to a device */
+	struct branches results; /* of branches that ended */
+	bool has_asked;		 /* a request was made to a device */
 };
 
 static void add_branch(struct list *list, struct branch *b)
@@ -357,21 +360,22 @@ static void add_branch(struct list *list, struct branch *b)
 }
 
 /* Ends a branch, and records the facts of each member. */
-static void tell(struct branches *told, struct branch *b, bool is_out,
-		 size_t event)
+static void end_branch(struct branches *results, struct branch *b, bool is_out,
+		       size_t event)
 {
 	for (size_t i = 0; i < b->member_count; i++) {
-		struct branch_told *one;
+		struct branch_result *result;
 
-		told->list = gp_mem_grow(told->list, &told->room,
-					 told->count + 1, sizeof(*told->list));
-		one = &told->list[told->count++];
-		one->from = b->members[i].from;
-		one->to = b->members[i].to;
-		one->facts = b->members[i].before;
-		add_facts(&one->facts, b);
-		one->facts.is_out = is_out;
-		one->facts.event = event;
+		results->list =
+			gp_mem_grow(results->list, &results->room,
+				    results->count + 1, sizeof(*results->list));
+		result = &results->list[results->count++];
+		result->from = b->members[i].from;
+		result->to = b->members[i].to;
+		result->facts = b->members[i].before;
+		add_facts(&result->facts, b);
+		result->facts.is_out = is_out;
+		result->facts.event = event;
 	}
 	b->is_over = true;
 }
@@ -380,7 +384,7 @@ static void tell(struct branches *told, struct branch *b, bool is_out,
 
 /* Keeps the members from low on; smaller ones move to the copy from before the
  * request. */
-static void part_members(struct branch *b, uint64_t low)
+static void split_members(struct branch *b, uint64_t low)
 {
 	struct member *members = b->members;
 	size_t count = b->member_count;
@@ -402,21 +406,21 @@ static void part_members(struct branch *b, uint64_t low)
  * the order of two reservations might be different. */
 static void check_ranges(struct branch *b)
 {
-	uint64_t least = runs_with_range(b->ear.reach.longest_range);
+	uint64_t least = runs_with_range(b->proxy.reach.longest_range);
 
 	if (b->member_count && least > b->members->from)
-		part_members(b, least);
-	b->has_two_ranges |= b->ear.reach.has_two_ranges;
+		split_members(b, least);
+	b->has_two_ranges |= b->proxy.reach.has_two_ranges;
 	b->is_over |= !b->member_count || (b->has_two_ranges && b->gave_range);
 }
 
 /* Splits off the members that refuse what the branch was granted. */
-static void part(struct batch *batch, struct branch *b)
+static void split(struct batch *batch, struct branch *b)
 {
 	uint64_t granted = runs_grid_up(b->sim->reach.most_granted);
 
 	if (granted > b->members->from)
-		part_members(b, granted);
+		split_members(b, granted);
 	if (b->kept && b->kept->member_count) {
 		gp_sim_resize(b->kept->sim, top_of(b->kept) - GRAIN);
 		add_branch(&batch->list, b->kept);
@@ -444,10 +448,10 @@ static bool serve(struct batch *batch, struct branch *b,
 	if (answer == GP_REFUSED_BY_RULE)
 		b->refused++;
 	if (b->has_asked)
-		part(batch, b);
+		split(batch, b);
 	if (b->is_over || answer == GP_SERVED || answer == GP_REFUSED_BY_RULE)
 		return !b->is_over;
-	tell(&batch->told, b, true, step->event);
+	end_branch(&batch->results, b, true, step->event);
 	return false;
 }
 
@@ -509,7 +513,7 @@ static void play(struct batch *batch, struct branch *b)
 
 	while (b->at < r->count && play_step(batch, b, &r->steps[b->at]))
 		b->at++;
-	batch->told.played += b->at - begun;
+	batch->results.played += b->at - begun;
 	b->at = 0;
 	check_ranges(b);
 }
@@ -518,7 +522,7 @@ static void play(struct batch *batch, struct branch *b)
 
 struct family {
 	const struct branches_config *config;
-	struct branches *told;
+	struct branches *results;
 	struct reading reading;
 	struct list list;
 	size_t most; /* branches */
@@ -539,26 +543,27 @@ static void play_batch(void *arg, size_t piece)
 
 static void take_over(struct family *f, struct batch *batch)
 {
-	struct branches *told = f->told;
+	struct branches *results = f->results;
 
 	for (size_t i = 0; i < batch->list.count; i++)
 		if (batch->list.items[i]->is_over)
 			branch_destroy(batch->list.items[i]);
 		else
 			add_branch(&f->list, batch->list.items[i]);
-	if (batch->told.count) {
-		told->list = gp_mem_grow(told->list, &told->room,
-					 told->count + batch->told.count,
-					 sizeof(*told->list));
-		memcpy(told->list + told->count, batch->told.list,
-		       batch->told.count * sizeof(*told->list));
-		told->count += batch->told.count;
+	if (batch->results.count) {
+		results->list =
+			gp_mem_grow(results->list, &results->room,
+				    results->count + batch->results.count,
+				    sizeof(*results->list));
+		memcpy(results->list + results->count, batch->results.list,
+		       batch->results.count * sizeof(*results->list));
+		results->count += batch->results.count;
 	}
-	told->played += batch->told.played;
+	results->played += batch->results.played;
 	if (batch->has_asked)
 		f->quiet = 0;
 	free(batch->list.items);
-	branches_release(&batch->told);
+	branches_release(&batch->results);
 }
 
 /* More work than it takes to start a thread. */
@@ -637,7 +642,7 @@ static void close_facts(struct family *f, struct branch *b)
 
 	for (size_t i = 0; i < b->member_count; i++)
 		add_facts(&b->members[i].before, b);
-	b->ear.reach = b->sim->reach = no_reach;
+	b->proxy.reach = b->sim->reach = no_reach;
 	b->sim->calls = (struct gp_device_calls){ 0 };
 	b->alike = f->widest;
 	b->alike.max_split_least = looked_from;
@@ -709,7 +714,7 @@ static enum gp_status begin(struct family *f, struct gp_diag *diag)
 	const struct gp_allocator_config made = {
 		.engine = config->engine,
 		.settings = config->settings,
-		.device = &b->ear,
+		.device = &b->proxy,
 		.device_ordinal = t->device,
 		.streams = config->trace->streams,
 		.stream_count = config->trace->stream_count,
@@ -722,8 +727,8 @@ static enum gp_status begin(struct family *f, struct gp_diag *diag)
 	};
 	enum gp_status status;
 
-	b->ear.ops = &ear_ops;
-	b->ear.reach = no_reach;
+	b->proxy.ops = &proxy_ops;
+	b->proxy.reach = no_reach;
 	b->settings = config->settings;
 	b->sim = gp_sim_create(t->device, config->to - GRAIN);
 	request_places(b->sim, t);
@@ -781,7 +786,7 @@ static void play_all(struct family *f)
 	size_t round = gp_larger(events / ROUNDS, LEAST_EVENTS);
 
 	while (f->reading.at < events && f->list.count &&
-	       f->told->played <= config->most_events) {
+	       f->results->played <= config->most_events) {
 		read_steps(&f->reading, round);
 		play_round(f);
 		if (is_due(f))
@@ -791,13 +796,13 @@ static void play_all(struct family *f)
 			config->progress(config->progress_arg);
 	}
 	for (size_t i = 0; i < f->list.count && f->reading.at == events; i++)
-		tell(f->told, f->list.items[i], false, 0);
+		end_branch(f->results, f->list.items[i], false, 0);
 }
 
 enum gp_status branches_play(const struct branches_config *config,
 			     struct branches *branches, struct gp_diag *diag)
 {
-	struct family f = { .config = config, .told = branches };
+	struct family f = { .config = config, .results = branches };
 	enum gp_status status;
 
 	*branches = (struct branches){ 0 };
@@ -816,21 +821,21 @@ enum gp_status branches_play(const struct branches_config *config,
 	return status;
 }
 
-const struct branch_told *branches_find(const struct branches *branches,
-					uint64_t capacity)
+const struct branch_result *branches_find(const struct branches *branches,
+					  uint64_t capacity)
 {
 	size_t low = 0, high = branches->count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		const struct branch_told *told = &branches->list[middle];
+		const struct branch_result *result = &branches->list[middle];
 
-		if (told->to <= capacity)
+		if (result->to <= capacity)
 			low = middle + 1;
-		else if (told->from > capacity)
+		else if (result->from > capacity)
 			high = middle;
 		else
-			return told;
+			return result;
 	}
 	return NULL;
 }

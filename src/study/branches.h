@@ -50,14 +50,14 @@ struct branch_facts {
 	uint64_t event;		      /* index of the request that failed */
 };
 
-struct branch_told {
+struct branch_result {
 	uint64_t from, to; /* from <= capacity < to */
 	struct branch_facts facts;
 };
 
 /* In ascending order, with gaps where branches were given up. */
 struct branches {
-	struct branch_told *list;
+	struct branch_result *list;
 	size_t count, room;
 	uint64_t played; /* requests, in all branches */
 };
@@ -68,8 +68,8 @@ bool branches_follow(const struct gp_trace *trace, uint32_t device);
 enum gp_status branches_play(const struct branches_config *config,
 			     struct branches *branches, struct gp_diag *diag);
 /* NULL: nothing is known about that capacity. */
-const struct branch_told *branches_find(const struct branches *branches,
-					uint64_t capacity);
+const struct branch_result *branches_find(const struct branches *branches,
+					  uint64_t capacity);
 void branches_release(struct branches *branches);
 
 #endif

@@ -13,8 +13,8 @@
 #define MIB (UINT64_C(1) << 20)
 
 /* Differences below 64 MiB or below 1 % do not count. */
-#define NOTHING	  (64 * MIB)
-#define HUNDREDTH 100
+#define LEAST_MARGIN (64 * MIB)
+#define HUNDREDTH    100
 
 /* The default budget of a search: this many events, which takes a minute or
  * two, but no fewer than this many runs. */
@@ -40,20 +40,21 @@ const char *const gp_verdict_causes[] = {
 };
 
 /* The smallest difference that counts. */
-static uint64_t something(uint64_t need)
+static uint64_t margin(uint64_t need)
 {
-	return need / HUNDREDTH < NOTHING ? NOTHING : need / HUNDREDTH;
+	return need / HUNDREDTH < LEAST_MARGIN ? LEAST_MARGIN
+					       : need / HUNDREDTH;
 }
 
 bool gp_study_is_less(uint64_t need, uint64_t than)
 {
-	return need < than && than - need >= something(than);
+	return need < than && than - need >= margin(than);
 }
 
 /* The largest need that does not count as larger. */
-static uint64_t about(uint64_t need)
+static uint64_t largest_equal(uint64_t need)
 {
-	return need == GP_UNLIMITED ? need : need + something(need) - 1;
+	return need == GP_UNLIMITED ? need : need + margin(need) - 1;
 }
 
 /* ---- which trials may be chosen ---- */
@@ -96,7 +97,7 @@ static bool is_growth(const struct session *s, const struct gp_trial *trial)
 		if (s->is_in[i] &&
 		    s->study->verdicts[i].capacity != GP_UNLIMITED &&
 		    trial->cases[i].reserved >
-			    about(as_it_is->cases[i].reserved))
+			    largest_equal(as_it_is->cases[i].reserved))
 			return true;
 	return false;
 }
@@ -197,10 +198,10 @@ static size_t first_within(struct session *s, const struct field *field,
 /* A bound: every need above it is not clearly less than `need`. */
 static uint64_t clearly_less(uint64_t need)
 {
-	uint64_t more = need - gp_smaller(need, something(need));
+	uint64_t more = need - gp_smaller(need, margin(need));
 
 	return need == GP_UNLIMITED ? need
-				    : need - gp_smaller(need, something(more));
+				    : need - gp_smaller(need, margin(more));
 }
 
 /* The trial with the most merit among those that need about as little as the
@@ -221,7 +222,7 @@ static size_t best_of(struct session *s, struct field *field, uint64_t limit)
 
 		if (!needs_at_most(s, other, clearly_less(need)))
 			continue;
-		most = about(trial_need(s, other));
+		most = largest_equal(trial_need(s, other));
 		if (most < need)
 			best = first_within(s, field, i + 1, most);
 	}
@@ -240,7 +241,7 @@ static uint64_t worth_changing(struct session *s)
 	need = trial_need(s, &s->study->trials[0]);
 	if (need == GP_UNLIMITED)
 		return GP_UNLIMITED;
-	return need > something(need) ? need - something(need) : 0;
+	return need > margin(need) ? need - margin(need) : 0;
 }
 
 /* For windows. The start state was cached under the recorded settings, so
@@ -264,7 +265,7 @@ static size_t best_by_estimate(struct session *s, const struct field *field,
 		struct gp_trial *trial = &study->trials[field->items[i]];
 		uint64_t high = trial_high(s, trial);
 
-		if (!high || high > gp_smaller(about(least), limit))
+		if (!high || high > gp_smaller(largest_equal(least), limit))
 			continue;
 		if (best == study->count ||
 		    by_merit(s, trial, &study->trials[best]) < 0)
@@ -515,7 +516,7 @@ static size_t choose_likely(struct session *s, size_t index)
 	for (size_t i = 1; i < study->count; i++)
 		least = gp_smaller(least, likely_need(s, i, index));
 	for (size_t i = 1; i < study->count && least != GP_UNLIMITED; i++)
-		if (likely_need(s, i, index) <= about(least))
+		if (likely_need(s, i, index) <= largest_equal(least))
 			return i;
 	return study->count;
 }

@@ -34,7 +34,7 @@ struct foreseen {
 struct ranged {
 	struct gp_settings settings;
 	uint64_t from, to;
-	struct branches told;
+	struct branches branches;
 };
 
 struct runs {
@@ -73,7 +73,7 @@ void runs_destroy(struct runs *runs)
 	runs_forget(runs);
 	free(runs->foreseen);
 	for (size_t i = 0; i < runs->ranged_count; i++)
-		branches_release(&runs->ranged[i].told);
+		branches_release(&runs->ranged[i].branches);
 	free(runs->ranged);
 	same_release(&runs->same);
 	free(runs);
@@ -344,12 +344,12 @@ static bool is_under(const struct runs *runs, const struct ranged *ranged,
 }
 
 /* NULL: there is no answer. */
-static const struct branch_facts *find_told(const struct branches *told,
-					    const struct run_asked *asked)
+static const struct branch_facts *facts_in(const struct branches *branches,
+					   const struct run_asked *asked)
 {
-	const struct branch_told *one;
+	const struct branch_result *one;
 
-	one = branches_find(told, asked->capacity);
+	one = branches_find(branches, asked->capacity);
 	if (!one || (one->facts.is_out && asked->on_oom == GP_OOM_GO_ON))
 		return NULL;
 	return &one->facts;
@@ -362,7 +362,7 @@ static const struct branch_facts *find_facts(const struct runs *runs,
 
 	for (size_t i = 0; i < runs->ranged_count && !facts; i++)
 		if (is_under(runs, &runs->ranged[i], asked->settings))
-			facts = find_told(&runs->ranged[i].told, asked);
+			facts = facts_in(&runs->ranged[i].branches, asked);
 	return facts;
 }
 
@@ -398,19 +398,19 @@ static enum gp_status play_range(struct runs *runs,
 		.progress = range->progress,
 		.progress_arg = range->progress_arg,
 	};
-	struct branches told;
+	struct branches branches;
 	enum gp_status status;
 
 	if (from >= to || (to - from) / GRAIN < FEW_CAPACITIES)
 		return GP_OK;
-	status = branches_play(&config, &told, diag);
+	status = branches_play(&config, &branches, diag);
 	if (status != GP_OK)
 		return status;
 	runs->ranged =
 		gp_mem_grow(runs->ranged, &runs->ranged_room,
 			    runs->ranged_count + 1, sizeof(*runs->ranged));
 	runs->ranged[runs->ranged_count++] =
-		(struct ranged){ *asked->settings, from, to, told };
+		(struct ranged){ *asked->settings, from, to, branches };
 	return GP_OK;
 }
 
@@ -426,13 +426,13 @@ static enum gp_status play_gaps(struct runs *runs,
 				struct gp_diag *diag)
 {
 	const struct ranged ranged = runs->ranged[index];
-	const struct branch_told *list = ranged.told.list;
+	const struct branch_result *list = ranged.branches.list;
 	uint64_t page = runs_grid_up(asked->settings->large_segment_size);
 	uint64_t from = ranged.from, near = page + GRAIN;
 	enum gp_status status = GP_OK;
 
-	for (size_t i = 0; i <= ranged.told.count && status == GP_OK; i++) {
-		bool is_end = i == ranged.told.count;
+	for (size_t i = 0; i <= ranged.branches.count && status == GP_OK; i++) {
+		bool is_end = i == ranged.branches.count;
 		uint64_t to = is_end ? ranged.to : list[i].from;
 
 		if (to > from + near)

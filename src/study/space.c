@@ -266,10 +266,10 @@ static struct region_box spoken_for(const struct gp_space *s,
 
 /* ---- boxes in PyTorch's units ---- */
 
-static struct gp_box told(const struct region_box *box)
+static struct gp_box box_in_mb(const struct region_box *box)
 {
 	bool is_off_alone = box->least[GC] == bits_of(1);
-	struct gp_box told = {
+	struct gp_box in_mb = {
 		.split_least_mb = box->least[SPLIT],
 		.split_most_mb = box->most[SPLIT] == NO_SPLIT
 					 ? GP_UNLIMITED
@@ -280,10 +280,10 @@ static struct gp_box told(const struct region_box *box)
 		.gc_off = box->most[GC] == bits_of(1),
 	};
 
-	told.gc_most = is_off_alone  ? 0
-		       : told.gc_off ? nextafter(1, 0)
-				     : ratio_of(box->most[GC]);
-	return told;
+	in_mb.gc_most = is_off_alone   ? 0
+			: in_mb.gc_off ? nextafter(1, 0)
+				       : ratio_of(box->most[GC]);
+	return in_mb;
 }
 
 char *gp_space_conf(const struct gp_space *s, const struct gp_box *box)
@@ -433,7 +433,7 @@ void gp_space_take(struct gp_space *s, const struct gp_alike *alike,
 	struct region_box taken = spoken_for(s, alike);
 
 	region_subtract(&s->left, &taken);
-	*box = told(&taken);
+	*box = box_in_mb(&taken);
 }
 
 uint64_t gp_space_values(const struct gp_space *s, uint64_t top_mb)

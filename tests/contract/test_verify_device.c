@@ -104,8 +104,8 @@ START_TEST(test_what_both_did_around_the_difference_is_kept)
 			(struct gp_verify_config){ .make_device = make_smaller,
 						   .make_device_arg = &bytes });
 		const struct gp_difference *d = &result.first;
-		const struct gp_deed *ours = d->ours.deeds;
-		const struct gp_deed *theirs = d->theirs.deeds;
+		const struct gp_caused_action *ours = d->ours.actions;
+		const struct gp_caused_action *theirs = d->theirs.actions;
 
 		ck_assert_uint_eq(d->event, rows[i].event);
 		ck_assert_uint_eq(d->before, rows[i].before);

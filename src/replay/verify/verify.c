@@ -14,18 +14,19 @@
 
 /* ---- comparing actions ---- */
 
-struct deed_terms {
+struct comparison {
 	bool is_on_device; /* the second run */
 };
 
 /* The address of an OOM action is the device's free memory. */
-static bool has_address(const struct deed_terms *terms, uint8_t kind)
+static bool has_address(const struct comparison *terms, uint8_t kind)
 {
 	return kind != GP_OOM || !terms->is_on_device;
 }
 
-static bool deed_is_equal(const struct deed_terms *terms,
-			  const struct gp_deed *a, const struct gp_deed *b)
+static bool action_is_equal(const struct comparison *terms,
+			    const struct gp_caused_action *a,
+			    const struct gp_caused_action *b)
 {
 	return a->action.kind == b->action.kind &&
 	       (a->action.addr == b->action.addr ||
@@ -41,18 +42,18 @@ static bool may_permute(uint8_t kind)
 }
 
 /* The number of leading actions of the same kind. */
-static size_t run_length(const struct gp_deed *deeds, size_t count)
+static size_t run_length(const struct gp_caused_action *actions, size_t count)
 {
 	size_t i = 0;
 
-	while (i < count && deeds[i].action.kind == deeds->action.kind)
+	while (i < count && actions[i].action.kind == actions->action.kind)
 		i++;
 	return i;
 }
 
 static int by_address(const void *a, const void *b)
 {
-	const struct gp_deed *x = a, *y = b;
+	const struct gp_caused_action *x = a, *y = b;
 
 	if (x->action.addr != y->action.addr)
 		return x->action.addr < y->action.addr ? -1 : 1;
@@ -61,12 +62,12 @@ static int by_address(const void *a, const void *b)
 
 /* The number of leading actions of one kind that are the same in both runs but
  * for their order, if the order of that kind may differ; 0: none. */
-static size_t deeds_permuted(const struct deed_terms *terms,
-			     const struct gp_deed *a, size_t a_count,
-			     const struct gp_deed *b, size_t b_count)
+static size_t actions_permuted(const struct comparison *terms,
+			       const struct gp_caused_action *a, size_t a_count,
+			       const struct gp_caused_action *b, size_t b_count)
 {
 	size_t n = run_length(a, a_count), i = 0;
-	struct gp_deed *x, *y;
+	struct gp_caused_action *x, *y;
 
 	if (!may_permute(a->action.kind) || n != run_length(b, b_count))
 		return 0;
@@ -76,7 +77,7 @@ static size_t deeds_permuted(const struct deed_terms *terms,
 	memcpy(y, b, n * sizeof(*y));
 	qsort(x, n, sizeof(*x), by_address);
 	qsort(y, n, sizeof(*y), by_address);
-	while (i < n && deed_is_equal(terms, &x[i], &y[i]))
+	while (i < n && action_is_equal(terms, &x[i], &y[i]))
 		i++;
 	free(x);
 	return i == n ? n : 0;
@@ -91,7 +92,8 @@ static size_t deeds_permuted(const struct deed_terms *terms,
  */
 
 struct device_script {
-	const struct gp_deed *deeds; /* borrowed from the other run */
+	const struct gp_caused_action
+		*actions; /* borrowed from the other run */
 	size_t count;
 };
 
@@ -103,7 +105,7 @@ struct scripted {
 	struct gp_device device;
 	struct gp_device *plan; /* decides what there is room for */
 	const struct device_script *script;
-	size_t next_alloc, next_map; /* the next deeds to visit */
+	size_t next_alloc, next_map; /* the next actions to visit */
 	struct place *places;
 	size_t count, room;
 };
@@ -113,15 +115,15 @@ static struct scripted *scripted_of(struct gp_device *device)
 	return (struct scripted *)device;
 }
 
-/* The address in the next deed of that kind; if there is none, the planned
+/* The address in the next action of that kind; if there is none, the planned
  * one. */
 static uint64_t addr_of(const struct scripted *t, enum gp_event_kind kind,
 			size_t *next, uint64_t planned)
 {
 	while (*next < t->script->count &&
-	       t->script->deeds[*next].action.kind != kind)
+	       t->script->actions[*next].action.kind != kind)
 		++*next;
-	return *next < t->script->count ? t->script->deeds[*next].action.addr
+	return *next < t->script->count ? t->script->actions[*next].action.addr
 					: planned;
 }
 
@@ -373,7 +375,7 @@ bool gp_verify_counter(size_t index, char *name, size_t size,
 #define LAST_HASHED  12
 
 struct run {
-	struct gp_deed *deeds;
+	struct gp_caused_action *actions;
 	size_t count, room;
 	struct gp_replay_result result;
 };
@@ -395,14 +397,15 @@ static void keep(void *arg, const struct gp_action *action, uint64_t event)
 
 	if (action->kind == GP_SNAPSHOT)
 		return;
-	run->deeds = gp_mem_grow(run->deeds, &run->room, run->count + 1,
-				 sizeof(*run->deeds));
-	run->deeds[run->count++] = (struct gp_deed){ *action, event };
+	run->actions = gp_mem_grow(run->actions, &run->room, run->count + 1,
+				   sizeof(*run->actions));
+	run->actions[run->count++] =
+		(struct gp_caused_action){ *action, event };
 }
 
 static void run_release(struct run *run)
 {
-	free(run->deeds);
+	free(run->actions);
 	gp_replay_release(&run->result);
 	*run = (struct run){ 0 };
 }
@@ -493,25 +496,25 @@ static bool order_is_open(const struct verify *v)
 	return has_event(v, GP_RECORD_STREAM, GP_NO_STREAM);
 }
 
-static size_t permuted(const struct verify *v, const struct deed_terms *terms,
+static size_t permuted(const struct verify *v, const struct comparison *terms,
 		       size_t at)
 {
-	return deeds_permuted(terms, v->ours.deeds + at, v->ours.count - at,
-			      v->theirs.deeds + at, v->theirs.count - at);
+	return actions_permuted(terms, v->ours.actions + at, v->ours.count - at,
+				v->theirs.actions + at, v->theirs.count - at);
 }
 
 /* The index of the first action that differs, or SIZE_MAX. */
 static size_t compare_actions(struct verify *v)
 {
-	struct deed_terms terms = {
+	struct comparison terms = {
 		.is_on_device = v->config->make_device != NULL,
 	};
 	bool is_open = order_is_open(v);
 	size_t i = 0, n;
 
 	while (i < v->ours.count && i < v->theirs.count) {
-		if (deed_is_equal(&terms, &v->ours.deeds[i],
-				  &v->theirs.deeds[i])) {
+		if (action_is_equal(&terms, &v->ours.actions[i],
+				    &v->theirs.actions[i])) {
 			i++;
 			continue;
 		}
@@ -617,11 +620,11 @@ static void list_candidates(const struct verify *v,
 	free(found);
 }
 
-static void list_deeds(const struct run *run, size_t from, size_t stop,
-		       struct gp_verify_side *side)
+static void list_actions(const struct run *run, size_t from, size_t stop,
+			 struct gp_verify_side *side)
 {
 	for (size_t i = from; i < stop && i < run->count; i++)
-		side->deeds[side->count++] = run->deeds[i];
+		side->actions[side->count++] = run->actions[i];
 }
 
 /* Counters that the release does not have are no difference. */
@@ -665,42 +668,42 @@ static enum gp_status look_closer(struct verify *v, size_t event)
 }
 
 static enum gp_status differ(struct verify *v, enum gp_difference_kind kind,
-			     size_t event, size_t deed)
+			     size_t event, size_t action)
 {
 	struct gp_difference *d = &v->result->first;
-	size_t from = deed > GP_VERIFY_BEFORE ? deed - GP_VERIFY_BEFORE : 0;
+	size_t from = action > GP_VERIFY_BEFORE ? action - GP_VERIFY_BEFORE : 0;
 
 	d->is_there = true;
 	d->kind = kind;
 	d->is_in_start = event < v->prologue.length;
 	d->event = d->is_in_start ? event : event - v->prologue.length;
 	d->request = v->prologue.events[event];
-	d->before = deed - from;
-	list_deeds(&v->ours, from, deed + GP_VERIFY_AFTER, &d->ours);
-	list_deeds(&v->theirs, from, deed + GP_VERIFY_AFTER, &d->theirs);
+	d->before = action - from;
+	list_actions(&v->ours, from, action + GP_VERIFY_AFTER, &d->ours);
+	list_actions(&v->theirs, from, action + GP_VERIFY_AFTER, &d->theirs);
 	return look_closer(v, event);
 }
 
-static size_t event_of(const struct run *run, size_t deed, size_t otherwise)
+static size_t event_of(const struct run *run, size_t action, size_t otherwise)
 {
-	return deed < run->count ? run->deeds[deed].event : otherwise;
+	return action < run->count ? run->actions[action].event : otherwise;
 }
 
-static enum gp_status differ_in_action(struct verify *v, size_t deed)
+static enum gp_status differ_in_action(struct verify *v, size_t action)
 {
 	size_t last = v->prologue.count ? v->prologue.count - 1 : 0;
-	size_t a = event_of(&v->ours, deed, last);
-	size_t b = event_of(&v->theirs, deed, last);
+	size_t a = event_of(&v->ours, action, last);
+	size_t b = event_of(&v->theirs, action, last);
 
-	return differ(v, GP_DIFFERENT_ACTION, a < b ? a : b, deed);
+	return differ(v, GP_DIFFERENT_ACTION, a < b ? a : b, action);
 }
 
 /* The number of actions that were caused by earlier requests. */
-static size_t deeds_before(const struct run *run, size_t event)
+static size_t actions_before(const struct run *run, size_t event)
 {
 	size_t i = 0;
 
-	while (i < run->count && run->deeds[i].event < event)
+	while (i < run->count && run->actions[i].event < event)
 		i++;
 	return i;
 }
@@ -738,7 +741,7 @@ static enum gp_status differ_in_counter(struct verify *v,
 	}
 	if (status != GP_OK)
 		return status;
-	return differ(v, kind, low, deeds_before(&v->ours, low));
+	return differ(v, kind, low, actions_before(&v->ours, low));
 }
 
 /* ---- the verification ---- */
@@ -773,18 +776,19 @@ static void check_room(struct verify *v)
 /* Repeats the first run with its memory at the addresses of the second. */
 static enum gp_status repeat_first(struct verify *v)
 {
-	v->script = (struct device_script){ v->theirs.deeds, v->theirs.count };
+	v->script =
+		(struct device_script){ v->theirs.actions, v->theirs.count };
 	run_release(&v->ours);
 	return play(v, OURS, v->prologue.count, &v->ours);
 }
 
 static enum gp_status compare(struct verify *v)
 {
-	size_t deed = compare_actions(v);
+	size_t action = compare_actions(v);
 
-	if (deed != SIZE_MAX) {
-		v->result->actions = deed;
-		return differ_in_action(v, deed);
+	if (action != SIZE_MAX) {
+		v->result->actions = action;
+		return differ_in_action(v, action);
 	}
 	if (!counters_are_equal(v, &v->ours.result.stats,
 				&v->theirs.result.stats))

@@ -43,7 +43,7 @@ struct gp_verify_config {
 };
 
 /* An action, and the index of the request that caused it. */
-struct gp_deed {
+struct gp_caused_action {
 	struct gp_action action;
 	uint64_t event;
 };
@@ -54,7 +54,7 @@ struct gp_deed {
 struct gp_verify_side {
 	/* The last actions that are the same in both runs, then what
 	 * follows. */
-	struct gp_deed deeds[GP_VERIFY_BEFORE + GP_VERIFY_AFTER];
+	struct gp_caused_action actions[GP_VERIFY_BEFORE + GP_VERIFY_AFTER];
 	size_t count;
 	/* Free blocks that the request could have taken, smallest first. */
 	struct gp_candidate candidates[GP_CANDIDATES];
@@ -76,7 +76,7 @@ struct gp_difference {
 	uint64_t event;	  /* of the trace; see is_in_start */
 	bool is_in_start; /* while the start state was rebuilt */
 	struct gp_event request;
-	size_t before; /* leading deeds of a side that are the same */
+	size_t before; /* leading actions of a side that are the same */
 	struct gp_verify_side ours, theirs;
 };
 
