@@ -192,17 +192,24 @@ struct gp_verdict {
 	enum gp_begins begins;
 	enum gp_ends ends;
 	bool is_failure; /* undecided, except that the present setting fails */
+	/* The trace begins with more reserved than the capacity, or requests
+	 * nothing: no run was made. Live memory may all the same prove that the
+	 * device is too small; the need is then unknown, and missing is what is
+	 * missing at least. */
+	bool is_unplayable;
 	/* If need is an estimate, because a window does not show what else
 	 * would have been cached before it: bounds on need, that is, live
 	 * memory and the most that may be reserved. Else 0. */
 	uint64_t low, high;
 };
 
-/* Whether nothing is known about the case, not even whether the present setting
- * works. */
+/* Whether no run says anything about the case, not even whether the present
+ * setting works. */
 static inline bool gp_verdict_is_open(const struct gp_verdict *verdict)
 {
-	return verdict->kind == GP_VERDICT_UNDECIDED && !verdict->is_failure;
+	return (verdict->kind == GP_VERDICT_UNDECIDED &&
+		!verdict->is_failure) ||
+	       verdict->is_unplayable;
 }
 
 struct gp_study {

@@ -538,6 +538,7 @@ static enum gp_status read_verdicts(struct gp_sweep_report *sweep,
 		/* Where the trace tells nothing there is no cause. */
 		v->is_failure = v->kind == GP_VERDICT_UNDECIDED &&
 				v->cause != GP_BY_NONE;
+		v->is_unplayable = v->kind == GP_VERDICT_TOO_SMALL && !v->need;
 	}
 	return GP_OK;
 }

@@ -276,7 +276,7 @@ static void say_part(struct gp_words *words, const struct gp_verdict *v)
 {
 	char bytes[GP_BYTES_TEXT];
 
-	if (v->kind == GP_VERDICT_UNDECIDED)
+	if (v->kind == GP_VERDICT_UNDECIDED || v->is_unplayable)
 		return;
 	if (v->recorded)
 		gp_say(words,

@@ -345,11 +345,14 @@ static void note_facts(const struct gp_study_config *config,
 	};
 	v->others = gp_study_live_beside(c->trace, c->device, &v->live);
 	v->others -= v->live;
-	if (gp_replay_undecided(c->trace, c->device, c->capacity) ||
-	    !gp_trace_has_allocs(t))
-		v->kind = GP_VERDICT_UNDECIDED;
-	else if (v->live + v->others > c->capacity)
+	v->is_unplayable =
+		gp_replay_undecided(c->trace, c->device, c->capacity) ||
+		!gp_trace_has_allocs(t);
+	/* Live memory is a proof, even without a run. */
+	if (v->live + v->others > c->capacity)
 		v->kind = GP_VERDICT_TOO_SMALL;
+	else if (v->is_unplayable)
+		v->kind = GP_VERDICT_UNDECIDED;
 }
 
 /* A profile includes what was reserved before it began, without the requests.
@@ -362,7 +365,7 @@ static void note_recorded(struct session *s, size_t index)
 	struct gp_verdict *v = &s->study->verdicts[index];
 	uint64_t peak;
 
-	if (!recorded.has_reserved || v->kind == GP_VERDICT_UNDECIDED)
+	if (!recorded.has_reserved || v->is_unplayable)
 		return;
 	peak = trial_peak(s, index);
 	if (!peak || !gp_study_is_less(peak, recorded.reserved))
@@ -428,6 +431,15 @@ static size_t take_kind(struct session *s, enum gp_verdict_kind kind)
 		count += s->is_in[i];
 	}
 	return count;
+}
+
+/* Whether any case is to be played. */
+static bool has_played(const struct session *s)
+{
+	for (size_t i = 0; i < s->study->case_count; i++)
+		if (trial_is_played(&s->study->verdicts[i]))
+			return true;
+	return false;
 }
 
 /* ---- cases that are neither undecided nor too small ---- */
@@ -653,7 +665,7 @@ static void judge_too_small(struct session *s)
 	for (size_t i = 0; i < s->study->case_count; i++) {
 		struct gp_verdict *v = &s->study->verdicts[i];
 
-		if (v->kind != GP_VERDICT_TOO_SMALL)
+		if (v->kind != GP_VERDICT_TOO_SMALL || v->is_unplayable)
 			continue;
 		take_only(s, i);
 		v->trial = choose_nearest(s);
@@ -718,6 +730,14 @@ static uint64_t missing(const struct gp_verdict *v)
 	return v->need > v->capacity ? v->need - v->capacity : 0;
 }
 
+/* Live memory shows that at least so much is missing; the need is unknown. */
+static void fill_unplayed(struct gp_verdict *v)
+{
+	v->cause = GP_BY_CAPACITY;
+	v->missing = v->live + v->others - v->capacity;
+	v->is_complete = true;
+}
+
 static void fill_verdict(struct session *s, size_t index)
 {
 	struct gp_study *study = s->study;
@@ -725,6 +745,8 @@ static void fill_verdict(struct session *s, size_t index)
 	struct gp_trial *best = &study->trials[v->trial];
 
 	v->searched += tried(study);
+	if (v->kind == GP_VERDICT_TOO_SMALL && v->is_unplayable)
+		fill_unplayed(v);
 	if (gp_verdict_is_open(v))
 		return;
 	v->cause = cause_of(&study->trials[0].cases[index], v);
@@ -749,14 +771,13 @@ static void fill_verdict(struct session *s, size_t index)
 		v->is_complete = true;
 }
 
-/* Sums up the needs over the cases that are not undecided; 0: not all are
- * known. */
+/* Sums up the needs over the cases that were played; 0: not all are known. */
 static void sum_needs(struct session *s)
 {
 	const struct gp_study *study = s->study;
 
 	for (size_t i = 0; i < study->case_count; i++)
-		s->is_in[i] = study->verdicts[i].kind != GP_VERDICT_UNDECIDED;
+		s->is_in[i] = trial_is_played(&study->verdicts[i]);
 	for (size_t i = 0; i < study->count; i++)
 		study->trials[i].need = trial_need(s, &study->trials[i]);
 }
@@ -824,7 +845,7 @@ static void study_cases(struct session *s)
 		  NULL);
 	for (size_t i = 0; i < config->case_count; i++)
 		note_recorded(s, i);
-	if (take_kind(s, GP_VERDICT_UNDECIDED) < config->case_count) {
+	if (has_played(s)) {
 		try_table(s);
 		judge_too_small(s);
 		judge_open(s, &search);
@@ -905,9 +926,11 @@ static int gravity(const struct gp_verdict *v)
 	return is_still ? 5 : order[v->kind];
 }
 
-/* The bytes missing with the present setting; 0: none, or unknown. */
+/* The bytes missing with the present setting, at least; 0: none, or unknown. */
 static uint64_t lack_of(const struct gp_verdict *v)
 {
+	if (!v->need_as_recorded)
+		return v->missing;
 	return v->need_as_recorded > v->capacity
 		       ? v->need_as_recorded - v->capacity
 		       : 0;

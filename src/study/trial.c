@@ -179,7 +179,7 @@ void trial_play(struct session *s, struct gp_trial *trial)
 		const struct run_outcome *outcome;
 		struct run_outcome copy;
 
-		if (s->study->verdicts[i].kind == GP_VERDICT_UNDECIDED)
+		if (!trial_is_played(&s->study->verdicts[i]))
 			continue;
 		outcome = play(s, trial, i, c->capacity, GP_OOM_GO_ON);
 		if (!outcome)

@@ -30,7 +30,7 @@ struct session {
 struct gp_trial *trial_add(struct session *s, char *conf,
 			   const struct gp_candidate_conf *candidate);
 
-/* Replays every case that is not undecided at its capacity, and stores the
+/* Replays every case that is to be played at its capacity, and stores the
  * results. */
 void trial_play(struct session *s, struct gp_trial *trial);
 
@@ -60,6 +60,12 @@ bool trial_is_sure(struct session *s, struct gp_trial *trial);
 /* What the present setting reserves for that case on a device without limit; 0:
  * not known. */
 uint64_t trial_peak(struct session *s, size_t index);
+
+/* Whether replays of the case show anything about its capacity. */
+static inline bool trial_is_played(const struct gp_verdict *verdict)
+{
+	return verdict->kind != GP_VERDICT_UNDECIDED && !verdict->is_unplayable;
+}
 
 /* Whether the trace does not contain all of the program before its start. */
 static inline bool trial_is_of_part(const struct gp_verdict *verdict)
