@@ -12,7 +12,8 @@
 #include "report/sweep_rank.h"
 #include "report/verdict.h"
 
-#define ROWS 20 /* of the table; CSV and JSON have all */
+#define ROWS	     20 /* of the table; CSV and JSON have all */
+#define LISTED_ALIKE 3	/* combinations of one reason; more are counted */
 
 struct scene {
 	struct gp_page page;
@@ -351,6 +352,8 @@ static void print_window(const struct scene *s)
 static void print_answer(const struct scene *s)
 {
 	print_verdict(s);
+	if (!s->ranking.count)
+		return;
 	print_least(s);
 	print_window(s);
 	print_spread(s);
@@ -426,11 +429,35 @@ static void print_other(const struct scene *s, const struct sweep_other *other)
 	free(label);
 }
 
+/* If many combinations have no place, all for one reason: their number and the
+ * reason; else 0. */
+static size_t of_one_reason(const struct ranking *r, enum sweep_other_kind kind,
+			    const char **why)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < r->other_count; i++) {
+		if (r->others[i].kind != kind)
+			continue;
+		if (count++ && strcmp(r->others[i].why, *why) != 0)
+			return 0;
+		*why = r->others[i].why;
+	}
+	return count > LISTED_ALIKE ? count : 0;
+}
+
 static void print_others(const struct scene *s, enum sweep_other_kind kind)
 {
 	const struct ranking *r = &s->ranking;
-	size_t count = 0;
+	const char *why;
+	size_t count = 0, alike = of_one_reason(r, kind, &why);
 
+	if (kind == SWEEP_NO_ANSWER && alike) {
+		print_title(s, kind);
+		gp_page_line(&s->page, GP_TONE_PLAIN, 4,
+			     "  %zu combinations: %s", alike, why);
+		return;
+	}
 	for (size_t i = 0; i < r->other_count; i++) {
 		if (r->others[i].kind != kind)
 			continue;
@@ -464,8 +491,7 @@ void gp_sweep_report_answer(const struct gp_sweep_report *sweep,
 	struct scene s = scene_of(sweep, style, out);
 
 	print_head(&s);
-	if (s.ranking.count)
-		print_answer(&s);
+	print_answer(&s);
 	ranking_release(&s.ranking);
 }
 
@@ -475,10 +501,9 @@ void gp_sweep_report_text(const struct gp_sweep_report *sweep,
 	struct scene s = scene_of(sweep, style, out);
 
 	print_head(&s);
-	if (s.ranking.count) {
-		print_answer(&s);
+	print_answer(&s);
+	if (s.ranking.count)
 		print_table(&s);
-	}
 	for (int kind = 0; kind < SWEEP_OTHERS; kind++)
 		print_others(&s, (enum sweep_other_kind)kind);
 	ranking_release(&s.ranking);
