@@ -45,8 +45,8 @@ ALL_SETTINGS = FEW_SETTINGS + [
     EXPANDABLE + ",roundup_power2_divisions:8"]
 GRAIN = 2 << 20
 PARTS = 1, 0.8, 0.6, 0.3  # of the way from what is live to the need
-# Of what is advised, the most that may not serve.
-MOST_WRONG = {"sure": 0.05, "worth a try": 0.25}
+# Of what is said, the most that may be wrong of the whole program.
+MOST_WRONG = {"sure": 0.05, "worth a try": 0.25, "too small": 0}
 
 FEW_KEPT, ALL_KEPT = [0.6, 0.35], [0.8, 0.65, 0.5, 0.35]
 
@@ -173,13 +173,23 @@ def serves(gpupool, program, capacity, conf):
     return not report["runs"][0]["devices"][0]["memory_stats"]["num_ooms"]
 
 
+def is_too_small(gpupool, program, window, live):
+    """Whether a device with less memory than is live is said to be too small,
+    and the whole program is served by no setting on it."""
+    capacity = str(live // GRAIN * GRAIN - GRAIN)
+    verdict = verdict_of(gpupool, window, program[2], "--capacity", capacity)
+    return verdict["kind"] == "too-small" and not any(
+        serves(gpupool, program, capacity, conf) for conf in FEW_SETTINGS)
+
+
 def advice(gpupool, program, kept, folder):
-    """(promise, whether the whole program is served on the same device with
-    it) of each window that runs out of memory on one."""
+    """(promise, whether it is kept by the whole program on the same device) of
+    each window that runs out of memory on one."""
     _, path, release = program
     for window, _ in windows(gpupool, path, "", release, kept, folder):
         base = verdict_of(gpupool, window, release, "--capacity", "unlimited")
         need = base["need_as_recorded"]
+        yield "too small", is_too_small(gpupool, program, window, base["live"])
         for part in PARTS:
             capacity = int(base["live"] + (need - base["live"]) * part)
             capacity = str(capacity // GRAIN * GRAIN - GRAIN)
@@ -191,9 +201,9 @@ def advice(gpupool, program, kept, folder):
 
 def judge_advice(promise, results):
     wrong = results.count(False)
-    print("%-25s %5d  %d do not serve" % (promise, len(results), wrong))
+    print("%-25s %5d  %d wrong" % (promise, len(results), wrong))
     if wrong > len(results) * MOST_WRONG[promise]:
-        return "%d of %d do not serve" % (wrong, len(results))
+        return "%d of %d are wrong" % (wrong, len(results))
     return None
 
 
