@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/larger.h"
 #include "report/emit.h"
 #include "report/object.h"
 
@@ -295,6 +296,29 @@ static void say_part(struct gp_words *words, const struct gp_verdict *v)
 			       : "");
 }
 
+/* Of a state without requests: how much of it fragmentation can be. */
+static void say_state(struct gp_words *words, const struct gp_verdict *v)
+{
+	char live[GP_BYTES_TEXT], start[GP_BYTES_TEXT], most[GP_BYTES_TEXT];
+
+	if (!gp_verdict_is_open(v) || v->kind != GP_VERDICT_UNDECIDED ||
+	    !v->live || gp_larger(v->start, v->recorded) > v->capacity)
+		return;
+	if (v->live >= v->start)
+		gp_say(words,
+		       "The program held all of the %s reserved at once: no "
+		       "setting could have saved anything. ",
+		       gp_bytes_text(v->start, start));
+	else
+		gp_say(words,
+		       "Of the %s reserved, the program held %s at once, which "
+		       "no "
+		       "setting changes; at most %s could have been saved. ",
+		       gp_bytes_text(v->start, start),
+		       gp_bytes_text(v->live, live),
+		       gp_bytes_text(v->start - v->live, most));
+}
+
 struct gp_words verdict_limits(const struct gp_verdict *v)
 {
 	struct gp_words words = { "" };
@@ -303,6 +327,7 @@ struct gp_words verdict_limits(const struct gp_verdict *v)
 
 	say_search(&words, v);
 	say_part(&words, v);
+	say_state(&words, v);
 	if (v->high && v->high != v->low)
 		gp_say(&words, "Need between %s and %s. ",
 		       gp_bytes_text(v->low, a), gp_bytes_text(v->high, b));
