@@ -314,11 +314,16 @@ def watch(model, program):
 
 
 class Held:
-    """Runs gpupool on a trace, and notes what is said otherwise."""
+    """Runs gpupool on a trace, and notes what is said otherwise.
 
-    def __init__(self, gpupool, model, program, moments, path):
+    at: for each event of the trace, that of the program.
+    """
+
+    def __init__(self, gpupool, model, program, moments, path, at=None):
         self.gpupool, self.model, self.path = gpupool, model, path
-        self.program, self.moments = program, moments
+        self.program = program
+        self.at = range(len(moments)) if at is None else at
+        self.moments = [moments[event] for event in self.at]
         self.wrong = []
         self.told = {}  # what was said, by the command
 
@@ -332,6 +337,10 @@ class Held:
                 raise RuntimeError(f"{command}: {done.stderr.strip()}")
             self.told[asked] = json.loads(done.stdout)
         return self.told[asked]
+
+    def behind(self, event):
+        """The allocator behind that event of the trace."""
+        return run_behind(self.model, self.program, self.at[event])
 
     def is_as(self, what, said, seen):
         if said != seen:
@@ -462,7 +471,7 @@ def hold_explain(held):
 
 def hold_cached(held, told):
     """What is cached goes back, and with it only what was pending free."""
-    allocator = run_behind(held.model, held.program, told["event"])
+    allocator = held.behind(told["event"])
     if allocator.routes:
         return
     reserved = allocator.total
@@ -517,7 +526,7 @@ def hold_pins(held, units, event):
     of them but one it does not."""
     for unit in units[:3]:
         for left in range(min(2, len(unit["by"]))):
-            allocator = run_behind(held.model, held.program, event)
+            allocator = held.behind(event)
             if allocator.routes:
                 return
             for name in map(str, unit["by"][left:]):
@@ -541,7 +550,8 @@ def hold_holders(held, told):
         held.is_as("fullest of the program", at, fullest)
         held.is_as("too small", most > held.program.capacity, True)
         endless = dataclasses.replace(held.program, capacity=ENDLESS)
-        moments = watch(held.model, endless)
+        watched = watch(held.model, endless)
+        moments = [watched[event] for event in held.at]
     else:
         held.is_as("looked at", at, told["event"])
     held.is_as(
@@ -579,7 +589,7 @@ def hold_log(held):
     ):
         held.is_as("printed size", abs(said - seen) <= near, True)
     needed = moment.levels["allocated_bytes"] + int(
-        held.program.lines[at].split()[2]
+        held.program.lines[held.at[at]].split()[2]
     )
     if told["cause"] != "fragmentation":
         held.is_as("worth a try", told["worth_a_try"], None)
@@ -588,7 +598,7 @@ def hold_log(held):
     elif needed - (20 << 20) - 2 * near > moment.oom["available"]:
         held.wrong.append(f"{told['cause']}, but {needed} are needed")
     # So empty_cache() would have given nothing back.
-    allocator = run_behind(held.model, held.program, at)
+    allocator = held.behind(at)
     if not allocator.routes:
         reserved = allocator.total
         allocator.release_cached((0, 0))
@@ -623,24 +633,56 @@ def hold_view(held):
         held.is_as(f"state {at}", said, seen)
 
 
-def hold_slice(held):
-    """A part ends as the whole does, where nothing matters that a start state
-    cannot hold: collections, expandable segments, and from 2.12 on the order in
-    which segments were made."""
-    program = held.program
-    if program.release != "2.11.0" or program.conf:
+def said_alike(event):
+    """What tells events apart, in a trace and in a part of it."""
+    stream = event.get("stream") or 0  # the default stream may be left out
+    keys = "op", "id", "size", "pool", "name"
+    return stream, [event.get(key) for key in keys]
+
+
+def events_of_part(path, events, first):
+    """For each event of a part the program's, from `first` on. What a start
+    state cannot hold is events before that, and others in between."""
+    at, next_one = [], first
+    with open(path, encoding="utf-8") as file:
+        next(file)  # the header
+        for line in file:
+            is_next = next_one < len(events) and said_alike(
+                json.loads(line)
+            ) == said_alike(events[next_one])
+            at.append(next_one - (not is_next))
+            next_one += is_next
+    return at
+
+
+def hold_part(held):
+    """The same of a window, which begins with what there was; where nothing
+    matters that a start state cannot hold: collections, limits, and from 2.12
+    on the order in which segments were made."""
+    program, moments = held.program, held.moments
+    ops = {event["op"] for event in program.events}
+    first = random.Random(len(moments)).randrange(1, len(moments))
+    before, *behind = [moment.reserved for moment in moments[first - 1 :]]
+    if (
+        program.release != "2.11.0"
+        or "garbage_collection" in program.conf
+        or ops & {"set_memory_fraction", "other_memory"}
+        # The start counts, but is no event and so not among the moments.
+        or before > behind[0]
+        or before >= max(behind)
+    ):
         return
-    part = f"{held.path}.part.jsonl"
-    at = random.Random(len(held.moments)).randrange(1, len(held.moments))
+    path = f"{held.path}.part.jsonl"
     subprocess.run(
-        [held.gpupool, "slice", held.path, part, "--from", str(at)], check=True
+        [held.gpupool, "slice", held.path, path, "--from", str(first)],
+        check=True,
     )
-    told = held.report("view state", part, "--at", "end", *program.options())
-    held.is_as(
-        f"slice from {at}",
-        [[b["bytes"] for b in s["blocks"]] for s in told["segments"]],
-        [[b.size for b in s.blocks] for s in held.moments[-1].segments],
-    )
+    at = events_of_part(path, program.events, first)
+    part = Held(held.gpupool, held.model, program, moments, path, at)
+    part.is_as("end of the part", at[-1], len(moments) - 1)
+    for hold in hold_replay, hold_explain, hold_view:
+        hold(part)
+    held.wrong += [f"from {first}: {wrong}" for wrong in part.wrong]
 
 
 def hold_diff(held):
@@ -707,7 +749,7 @@ HOLDS = (
     hold_explain,
     hold_log,
     hold_view,
-    hold_slice,
+    hold_part,
     hold_diff,
     hold_check,
     *answers.HOLDS,
