@@ -9,221 +9,11 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
-#include <zlib.h>
-#include <zstd.h>
-#include <zstd_errors.h>
 
 #include "base/bytes.h"
 #include "base/file.h"
 #include "base/mem.h"
-
-/* ---- gzip and zstd: a codec is a pair of functions ---- */
-
-/* Reads compressed bytes, like read(2) without EINTR. */
-typedef ssize_t packed_read(void *arg, void *to, size_t n);
-
-#define PACKED_BYTES 65536
-
-struct gp_unpack {
-	const struct codec *codec;
-	packed_read *read;
-	void *arg;
-	unsigned char *at, *end; /* compressed bytes not yet used */
-	bool is_input_ended;
-	bool is_between; /* between two members or frames */
-	z_stream gzip;
-	ZSTD_DCtx *zstd;
-	unsigned char packed[PACKED_BYTES];
-};
-
-struct codec {
-	const char *name;
-	const char *damaged, *truncated;
-	bool (*is_magic)(const unsigned char *head, size_t n);
-	bool (*start)(struct gp_unpack *unpack);
-	/* Decompresses; returns the bytes written, or -1 for damaged input. */
-	ssize_t (*step)(struct gp_unpack *unpack, void *to, size_t n);
-	void (*stop)(struct gp_unpack *unpack);
-};
-
-static bool is_gzip(const unsigned char *head, size_t n)
-{
-	return n >= 3 && head[0] == 0x1f && head[1] == 0x8b && head[2] == 8;
-}
-
-static bool start_gzip(struct gp_unpack *unpack)
-{
-	int answer = inflateInit2(&unpack->gzip, 16 + MAX_WBITS);
-
-	if (answer == Z_MEM_ERROR)
-		gp_mem_end();
-	return answer == Z_OK;
-}
-
-static ssize_t step_gzip(struct gp_unpack *unpack, void *to, size_t n)
-{
-	z_stream *z = &unpack->gzip;
-	int result;
-
-	if (unpack->is_between) {
-		/* Other bytes after a member are padding, which gzip(1)
-		 * ignores, too. */
-		if (*unpack->at != 0x1f) {
-			unpack->at = unpack->end;
-			return 0;
-		}
-		inflateReset(z);
-	}
-	z->next_in = unpack->at;
-	z->avail_in = (uInt)(unpack->end - unpack->at);
-	z->next_out = to;
-	z->avail_out = (uInt)n;
-	result = inflate(z, Z_NO_FLUSH);
-	if (result == Z_MEM_ERROR)
-		gp_mem_end();
-	if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR)
-		return -1;
-	unpack->at = unpack->end - z->avail_in;
-	unpack->is_between = result == Z_STREAM_END;
-	return (ssize_t)(n - z->avail_out);
-}
-
-static void stop_gzip(struct gp_unpack *unpack)
-{
-	inflateEnd(&unpack->gzip);
-}
-
-static bool is_zstd(const unsigned char *head, size_t n)
-{
-	static const unsigned char frame[] = { 0x28, 0xb5, 0x2f, 0xfd };
-	static const unsigned char skippable[] = { 0x2a, 0x4d, 0x18 };
-
-	return n >= 4 &&
-	       (!memcmp(head, frame, 4) ||
-		((head[0] & 0xf0) == 0x50 && !memcmp(head + 1, skippable, 3)));
-}
-
-static bool start_zstd(struct gp_unpack *unpack)
-{
-	unpack->zstd = ZSTD_createDCtx();
-	if (!unpack->zstd)
-		gp_mem_end();
-	return true;
-}
-
-static ssize_t step_zstd(struct gp_unpack *unpack, void *to, size_t n)
-{
-	ZSTD_inBuffer in = { unpack->at, (size_t)(unpack->end - unpack->at),
-			     0 };
-	ZSTD_outBuffer out = { to, n, 0 };
-	size_t result = ZSTD_decompressStream(unpack->zstd, &out, &in);
-
-	if (ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation)
-		gp_mem_end();
-	if (ZSTD_isError(result))
-		return -1;
-	unpack->at += in.pos;
-	unpack->is_between = !result;
-	return (ssize_t)out.pos;
-}
-
-static void stop_zstd(struct gp_unpack *unpack)
-{
-	ZSTD_freeDCtx(unpack->zstd);
-}
-
-static const struct codec codecs[] = {
-	{ "gzip", "the gzip data is damaged", "the gzip data ends early",
-	  is_gzip, start_gzip, step_gzip, stop_gzip },
-	{ "zstd", "the zstd data is damaged", "the zstd data ends early",
-	  is_zstd, start_zstd, step_zstd, stop_zstd },
-};
-
-/* NULL: the first bytes are neither gzip nor zstd. Copies head, which was
- * already read. */
-static struct gp_unpack *create_unpack(const unsigned char *head, size_t n,
-				       packed_read *read, void *arg)
-{
-	struct gp_unpack *unpack;
-	size_t i;
-
-	for (i = 0; i < sizeof(codecs) / sizeof(*codecs); i++)
-		if (codecs[i].is_magic(head, n))
-			break;
-	if (i == sizeof(codecs) / sizeof(*codecs))
-		return NULL;
-	unpack = gp_mem_alloc(1, sizeof(*unpack));
-	unpack->codec = &codecs[i];
-	unpack->read = read;
-	unpack->arg = arg;
-	n = n < PACKED_BYTES ? n : PACKED_BYTES;
-	memcpy(unpack->packed, head, n);
-	unpack->at = unpack->packed;
-	unpack->end = unpack->packed + n;
-	if (!codecs[i].start(unpack)) {
-		free(unpack);
-		return NULL;
-	}
-	return unpack;
-}
-
-static void destroy_unpack(struct gp_unpack *unpack)
-{
-	if (!unpack)
-		return;
-	unpack->codec->stop(unpack);
-	free(unpack);
-}
-
-/* Reads compressed bytes if there are none left; false: reading failed. */
-static bool refill(struct gp_unpack *unpack)
-{
-	ssize_t n;
-
-	if (unpack->at < unpack->end || unpack->is_input_ended)
-		return true;
-	n = unpack->read(unpack->arg, unpack->packed, PACKED_BYTES);
-	if (n < 0)
-		return false;
-	unpack->is_input_ended = !n;
-	unpack->at = unpack->packed;
-	unpack->end = unpack->packed + n;
-	return true;
-}
-
-/*
- * Like read(2): returns the bytes written, 0 at the end of the stream, -1 on
- * failure. *error then describes it, or is NULL if reading failed and errno is
- * set.
- */
-static ssize_t unpack_some(struct gp_unpack *unpack, void *to, size_t n,
-			   const char **error)
-{
-	ssize_t written = 0;
-
-	*error = NULL;
-	while (!written) {
-		unsigned char *before;
-
-		if (!refill(unpack))
-			return -1;
-		before = unpack->at;
-		if (unpack->is_input_ended && unpack->is_between)
-			return 0;
-		/* Without input, a codec may still have output to write. */
-		written = unpack->codec->step(unpack, to, n);
-		if (written < 0) {
-			*error = unpack->codec->damaged;
-			return -1;
-		}
-		if (!written && unpack->is_input_ended &&
-		    unpack->at == before && !unpack->is_between) {
-			*error = unpack->codec->truncated;
-			return -1;
-		}
-	}
-	return written;
-}
+#include "formats/unpack.h"
 
 /* ---- windows ---- */
 
@@ -270,8 +60,8 @@ static bool fail_unpack(struct gp_source *source, const char *error)
 				     (size_t)(source->end - source->buffer)));
 	gp_diag_hint(source->diag,
 		     "was it copied while it was being written? "
-		     "\"%s -t\" checks a whole file",
-		     source->unpack->codec->name);
+		     "\"%s\" checks a whole file",
+		     gp_unpack_check(source->unpack));
 	return false;
 }
 
@@ -334,7 +124,7 @@ bool gp_source_more(struct gp_source *source)
 	to = source->buffer + (source->end - source->buffer);
 	room = source->room - (size_t)(source->end - source->buffer);
 	if (source->unpack)
-		n = unpack_some(source->unpack, to, room, &error);
+		n = gp_unpack_some(source->unpack, to, room, &error);
 	else
 		n = read_packed(source, to, room);
 	if (n < 0)
@@ -417,8 +207,8 @@ static enum gp_status open_bytes(struct gp_source *source)
 static void recognise(struct gp_source *source)
 {
 	source->unpack =
-		create_unpack(source->at, (size_t)(source->end - source->at),
-			      read_packed, source);
+		gp_unpack_create(source->at, (size_t)(source->end - source->at),
+				 read_packed, source);
 	if (!source->unpack)
 		return;
 	source->at = source->end = source->buffer;
@@ -453,7 +243,7 @@ out:
 
 void gp_source_close(struct gp_source *source)
 {
-	destroy_unpack(source->unpack);
+	gp_unpack_destroy(source->unpack);
 	free(source->buffer);
 	if (source->fd > STDIN_FILENO ||
 	    (source->fd == STDIN_FILENO && !is_stdin(source)))

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/* Decompresses gzip and zstd. */
+#include "formats/unpack.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+#include <zstd.h>
+#include <zstd_errors.h>
+
+#include "base/mem.h"
+
+#define PACKED_BYTES 65536
+
+struct gp_unpack {
+	const struct codec *codec;
+	gp_packed_read *read;
+	void *arg;
+	unsigned char *at, *end; /* compressed bytes not yet used */
+	bool is_input_ended;
+	bool is_between; /* between two members or frames */
+	z_stream gzip;
+	ZSTD_DCtx *zstd;
+	unsigned char packed[PACKED_BYTES];
+};
+
+/* A pair of functions, beside what they keep in struct gp_unpack. */
+struct codec {
+	const char *check; /* checks a whole file */
+	const char *damaged, *truncated;
+	bool (*is_magic)(const unsigned char *head, size_t n);
+	bool (*start)(struct gp_unpack *unpack);
+	/* Decompresses; returns the bytes written, or -1 for damaged input. */
+	ssize_t (*step)(struct gp_unpack *unpack, void *to, size_t n);
+	void (*stop)(struct gp_unpack *unpack);
+};
+
+static bool is_gzip(const unsigned char *head, size_t n)
+{
+	return n >= 3 && head[0] == 0x1f && head[1] == 0x8b && head[2] == 8;
+}
+
+static bool start_gzip(struct gp_unpack *unpack)
+{
+	int answer = inflateInit2(&unpack->gzip, 16 + MAX_WBITS);
+
+	if (answer == Z_MEM_ERROR)
+		gp_mem_end();
+	return answer == Z_OK;
+}
+
+static ssize_t step_gzip(struct gp_unpack *unpack, void *to, size_t n)
+{
+	z_stream *z = &unpack->gzip;
+	int result;
+
+	if (unpack->is_between) {
+		/* Other bytes after a member are padding, which gzip(1)
+		 * ignores, too. */
+		if (*unpack->at != 0x1f) {
+			unpack->at = unpack->end;
+			return 0;
+		}
+		inflateReset(z);
+	}
+	z->next_in = unpack->at;
+	z->avail_in = (uInt)(unpack->end - unpack->at);
+	z->next_out = to;
+	z->avail_out = (uInt)n;
+	result = inflate(z, Z_NO_FLUSH);
+	if (result == Z_MEM_ERROR)
+		gp_mem_end();
+	if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR)
+		return -1;
+	unpack->at = unpack->end - z->avail_in;
+	unpack->is_between = result == Z_STREAM_END;
+	return (ssize_t)(n - z->avail_out);
+}
+
+static void stop_gzip(struct gp_unpack *unpack)
+{
+	inflateEnd(&unpack->gzip);
+}
+
+static bool is_zstd(const unsigned char *head, size_t n)
+{
+	static const unsigned char frame[] = { 0x28, 0xb5, 0x2f, 0xfd };
+	static const unsigned char skippable[] = { 0x2a, 0x4d, 0x18 };
+
+	return n >= 4 &&
+	       (!memcmp(head, frame, 4) ||
+		((head[0] & 0xf0) == 0x50 && !memcmp(head + 1, skippable, 3)));
+}
+
+static bool start_zstd(struct gp_unpack *unpack)
+{
+	unpack->zstd = ZSTD_createDCtx();
+	if (!unpack->zstd)
+		gp_mem_end();
+	return true;
+}
+
+static ssize_t step_zstd(struct gp_unpack *unpack, void *to, size_t n)
+{
+	ZSTD_inBuffer in = { unpack->at, (size_t)(unpack->end - unpack->at),
+			     0 };
+	ZSTD_outBuffer out = { to, n, 0 };
+	size_t result = ZSTD_decompressStream(unpack->zstd, &out, &in);
+
+	if (ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation)
+		gp_mem_end();
+	if (ZSTD_isError(result))
+		return -1;
+	unpack->at += in.pos;
+	unpack->is_between = !result;
+	return (ssize_t)out.pos;
+}
+
+static void stop_zstd(struct gp_unpack *unpack)
+{
+	ZSTD_freeDCtx(unpack->zstd);
+}
+
+static const struct codec codecs[] = {
+	{ "gzip -t", "the gzip data is damaged", "the gzip data ends early",
+	  is_gzip, start_gzip, step_gzip, stop_gzip },
+	{ "zstd -t", "the zstd data is damaged", "the zstd data ends early",
+	  is_zstd, start_zstd, step_zstd, stop_zstd },
+};
+
+struct gp_unpack *gp_unpack_create(const unsigned char *head, size_t n,
+				   gp_packed_read *read, void *arg)
+{
+	struct gp_unpack *unpack;
+	size_t i;
+
+	for (i = 0; i < sizeof(codecs) / sizeof(*codecs); i++)
+		if (codecs[i].is_magic(head, n))
+			break;
+	if (i == sizeof(codecs) / sizeof(*codecs))
+		return NULL;
+	unpack = gp_mem_alloc(1, sizeof(*unpack));
+	unpack->codec = &codecs[i];
+	unpack->read = read;
+	unpack->arg = arg;
+	n = n < PACKED_BYTES ? n : PACKED_BYTES;
+	memcpy(unpack->packed, head, n);
+	unpack->at = unpack->packed;
+	unpack->end = unpack->packed + n;
+	if (!codecs[i].start(unpack)) {
+		free(unpack);
+		return NULL;
+	}
+	return unpack;
+}
+
+void gp_unpack_destroy(struct gp_unpack *unpack)
+{
+	if (!unpack)
+		return;
+	unpack->codec->stop(unpack);
+	free(unpack);
+}
+
+/* Reads compressed bytes if there are none left; false: reading failed. */
+static bool refill(struct gp_unpack *unpack)
+{
+	ssize_t n;
+
+	if (unpack->at < unpack->end || unpack->is_input_ended)
+		return true;
+	n = unpack->read(unpack->arg, unpack->packed, PACKED_BYTES);
+	if (n < 0)
+		return false;
+	unpack->is_input_ended = !n;
+	unpack->at = unpack->packed;
+	unpack->end = unpack->packed + n;
+	return true;
+}
+
+ssize_t gp_unpack_some(struct gp_unpack *unpack, void *to, size_t n,
+		       const char **error)
+{
+	ssize_t written = 0;
+
+	*error = NULL;
+	while (!written) {
+		unsigned char *before;
+
+		if (!refill(unpack))
+			return -1;
+		before = unpack->at;
+		if (unpack->is_input_ended && unpack->is_between)
+			return 0;
+		/* Without input, a codec may still have output to write. */
+		written = unpack->codec->step(unpack, to, n);
+		if (written < 0) {
+			*error = unpack->codec->damaged;
+			return -1;
+		}
+		if (!written && unpack->is_input_ended &&
+		    unpack->at == before && !unpack->is_between) {
+			*error = unpack->codec->truncated;
+			return -1;
+		}
+	}
+	return written;
+}
+
+const char *gp_unpack_check(const struct gp_unpack *unpack)
+{
+	return unpack->codec->check;
+}
