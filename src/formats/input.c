@@ -192,11 +192,9 @@ static enum gp_status fail_unknown(const unsigned char *at, size_t n,
 		return gp_diag_foreign(diag, "it is HTML or XML, and no trace");
 	}
 	if (begins_with(at, n, "PK\003\004")) {
-		gp_diag_hint(diag, "torch.cuda.memory._dump_snapshot("
-				   "\"file.pickle\") writes a memory snapshot");
-		return gp_diag_foreign(diag,
-				       "it is a zip file, such as a checkpoint "
-				       "that torch.save wrote, and no trace");
+		gp_diag_hint(diag, "give the file's name, or unpack it");
+		return gp_diag_foreign(diag, "it is a zip file, which is not "
+					     "read from a pipe");
 	}
 	if (n && memmem(at, n, GP_OOM_MARK, strlen(GP_OOM_MARK))) {
 		gp_diag_hint(diag, "gpupool FILE says what the message of "

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads a file or memory in windows, decompressing it. */
+/* Reads a file or memory in windows, unpacking it. */
 #include "formats/source.h"
 
 #include <errno.h>
@@ -12,8 +12,10 @@
 
 #include "base/bytes.h"
 #include "base/file.h"
+#include "base/larger.h"
 #include "base/mem.h"
 #include "formats/unpack.h"
+#include "formats/zip.h"
 
 /* ---- windows ---- */
 
@@ -43,6 +45,8 @@ static ssize_t read_packed(void *arg, void *to, size_t n)
 
 	if (source->config->bytes)
 		return take_bytes(source, to, n);
+	if (source->is_part)
+		n = (size_t)gp_smaller(n, source->total - source->done);
 	do
 		got = read(source->fd, to, n);
 	while (got < 0 && errno == EINTR);
@@ -59,8 +63,7 @@ static bool fail_unpack(struct gp_source *source, const char *error)
 		(unsigned long long)(source->base +
 				     (size_t)(source->end - source->buffer)));
 	gp_diag_hint(source->diag,
-		     "was it copied while it was being written? "
-		     "\"%s\" checks a whole file",
+		     "was it copied while it was being written?%s",
 		     gp_unpack_check(source->unpack));
 	return false;
 }
@@ -202,14 +205,66 @@ static enum gp_status open_bytes(struct gp_source *source)
 	return GP_OK;
 }
 
-/* The first bytes of a compressed stream become the decompressor's first
- * input. */
+/* ---- a trace in a zip file ---- */
+
+static bool read_at(void *arg, uint64_t at, void *to, size_t n)
+{
+	const struct gp_source *source = arg;
+	char *out = to;
+
+	if (source->config->bytes) {
+		memcpy(to, (const char *)source->config->bytes + at, n);
+		return true;
+	}
+	while (n) {
+		ssize_t got = pread(source->fd, out, n, (off_t)at);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return false;
+		out += got;
+		at += (uint64_t)got;
+		n -= (size_t)got;
+	}
+	return true;
+}
+
+/* Continues with the bytes of the file that the zip file holds. */
+static void enter_zip(struct gp_source *source)
+{
+	const struct gp_zip_file zip = { source->total, read_at, source };
+	struct gp_zip_entry entry;
+
+	source->status = gp_zip_find(&zip, &entry, source->diag);
+	if (source->status != GP_OK)
+		return;
+	if (!source->config->bytes &&
+	    lseek(source->fd, (off_t)entry.at, SEEK_SET) < 0) {
+		fail_read(source);
+		return;
+	}
+	source->done = entry.at;
+	source->total = entry.at + entry.length;
+	source->is_part = true;
+	if (entry.is_deflated)
+		source->unpack = gp_unpack_deflated(read_packed, source);
+}
+
+/* ---- opening ---- */
+
+/* What was read so far is read again from the unpacked bytes. */
 static void recognise(struct gp_source *source)
 {
-	source->unpack =
-		gp_unpack_create(source->at, (size_t)(source->end - source->at),
-				 read_packed, source);
-	if (!source->unpack)
+	size_t n = (size_t)(source->end - source->at);
+	bool has_all = source->is_plain || source->config->bytes;
+
+	if (gp_zip_is(source->at, n) && has_all)
+		enter_zip(source);
+	else
+		source->unpack =
+			gp_unpack_create(source->at, n, read_packed, source);
+	if (!source->unpack && !source->is_part)
 		return;
 	source->at = source->end = source->buffer;
 	source->is_plain = false;
@@ -234,7 +289,8 @@ enum gp_status gp_source_open(struct gp_source *source,
 	source->room = WINDOW_BYTES;
 	if (source->status == GP_OK)
 		recognise(source);
-	gp_source_need(source, GP_SOURCE_PEEK);
+	if (source->status == GP_OK)
+		gp_source_need(source, GP_SOURCE_PEEK);
 out:
 	if (source->status != GP_OK)
 		gp_source_close(source);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads bytes from a file, standard input or memory, decompressing gzip and
- * zstd, as a window that moves forward.
+ * Reads bytes from a file, standard input or memory, unpacking gzip, zstd, zip
+ * and the pages of PyTorch's memory_viz, as a window that moves forward.
  *
  * A reader looks at [at, end), advances at past what it used, and calls
  * gp_source_more for more; unread bytes are kept at the front. Memory is
@@ -32,10 +32,11 @@ struct gp_source {
 	uint64_t base; /* offset of buffer[0] in the decompressed stream */
 	int fd;
 	bool is_plain; /* an uncompressed regular file */
+	bool is_part;  /* the bytes of the file from done to total only */
 	bool is_ended;
 	enum gp_status status;
 	struct gp_unpack *unpack; /* NULL: not compressed */
-	uint64_t done, total;	  /* compressed bytes, for the progress */
+	uint64_t done, total;	  /* compressed bytes */
 	const struct gp_input_config *config;
 	struct gp_diag *diag;
 };

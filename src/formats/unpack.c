@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Decompresses gzip and zstd. */
+/* Unpacks gzip, zstd, deflate and base64. */
 #include "formats/unpack.h"
 
+#include <ctype.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -22,12 +24,14 @@ struct gp_unpack {
 	bool is_between; /* between two members or frames */
 	z_stream gzip;
 	ZSTD_DCtx *zstd;
+	uint32_t bits; /* of base64: of digits that are no bytes yet */
+	unsigned bit_count;
 	unsigned char packed[PACKED_BYTES];
 };
 
 /* A pair of functions, beside what they keep in struct gp_unpack. */
 struct codec {
-	const char *check; /* checks a whole file */
+	const char *check; /* how to check a whole file */
 	const char *damaged, *truncated;
 	bool (*is_magic)(const unsigned char *head, size_t n);
 	bool (*start)(struct gp_unpack *unpack);
@@ -41,13 +45,23 @@ static bool is_gzip(const unsigned char *head, size_t n)
 	return n >= 3 && head[0] == 0x1f && head[1] == 0x8b && head[2] == 8;
 }
 
-static bool start_gzip(struct gp_unpack *unpack)
+static bool start_inflate(struct gp_unpack *unpack, int format)
 {
-	int answer = inflateInit2(&unpack->gzip, 16 + MAX_WBITS);
+	int answer = inflateInit2(&unpack->gzip, format);
 
 	if (answer == Z_MEM_ERROR)
 		gp_mem_end();
 	return answer == Z_OK;
+}
+
+static bool start_gzip(struct gp_unpack *unpack)
+{
+	return start_inflate(unpack, 16 + MAX_WBITS);
+}
+
+static bool start_deflated(struct gp_unpack *unpack)
+{
+	return start_inflate(unpack, -MAX_WBITS);
 }
 
 static ssize_t step_gzip(struct gp_unpack *unpack, void *to, size_t n)
@@ -122,37 +136,135 @@ static void stop_zstd(struct gp_unpack *unpack)
 	ZSTD_freeDCtx(unpack->zstd);
 }
 
+/* ---- the pages that torch.cuda._memory_viz writes ---- */
+
+#define PAGE_DATA "\"base64\": \""
+
+static const unsigned char *page_data(const unsigned char *head, size_t n)
+{
+	static const char mark[] = PAGE_DATA;
+	const char *data;
+
+	while (n && isspace(*head)) {
+		head++;
+		n--;
+	}
+	if (!n || *head != '<' || !memmem(head, n, "MemoryViz", 9))
+		return NULL;
+	data = memmem(head, n, mark, sizeof(mark) - 1);
+	return data ? (const unsigned char *)data + sizeof(mark) - 1 : NULL;
+}
+
+static bool is_page(const unsigned char *head, size_t n)
+{
+	return page_data(head, n) != NULL;
+}
+
+static bool start_page(struct gp_unpack *unpack)
+{
+	unpack->at +=
+		page_data(unpack->at, (size_t)(unpack->end - unpack->at)) -
+		unpack->at;
+	return true;
+}
+
+/* -1: not a digit of base64. */
+static int digit_of(unsigned char c)
+{
+	return c >= 'A' && c <= 'Z'   ? c - 'A'
+	       : c >= 'a' && c <= 'z' ? c - 'a' + 26
+	       : c >= '0' && c <= '9' ? c - '0' + 52
+	       : c == '+'	      ? 62
+	       : c == '/'	      ? 63
+				      : -1;
+}
+
+static ssize_t step_page(struct gp_unpack *unpack, void *to, size_t n)
+{
+	unsigned char *out = to, *last = out + n;
+
+	if (unpack->is_between)
+		unpack->at = unpack->end;
+	while (unpack->at < unpack->end && out < last) {
+		unsigned char c = *unpack->at++;
+		int digit = digit_of(c);
+
+		if (c == '"') {
+			unpack->is_between = true;
+			break;
+		}
+		if (c == '=')
+			continue;
+		if (digit < 0)
+			return -1;
+		unpack->bits = unpack->bits << 6 | (uint32_t)digit;
+		unpack->bit_count += 6;
+		if (unpack->bit_count < 8)
+			continue;
+		unpack->bit_count -= 8;
+		*out++ = (unsigned char)(unpack->bits >> unpack->bit_count);
+	}
+	return out - (unsigned char *)to;
+}
+
+static void stop_page(struct gp_unpack *unpack)
+{
+	(void)unpack;
+}
+
+/* ---- all ---- */
+
 static const struct codec codecs[] = {
-	{ "gzip -t", "the gzip data is damaged", "the gzip data ends early",
-	  is_gzip, start_gzip, step_gzip, stop_gzip },
-	{ "zstd -t", "the zstd data is damaged", "the zstd data ends early",
-	  is_zstd, start_zstd, step_zstd, stop_zstd },
+	{ " \"gzip -t\" checks a whole file", "the gzip data is damaged",
+	  "the gzip data ends early", is_gzip, start_gzip, step_gzip,
+	  stop_gzip },
+	{ " \"zstd -t\" checks a whole file", "the zstd data is damaged",
+	  "the zstd data ends early", is_zstd, start_zstd, step_zstd,
+	  stop_zstd },
+	{ "", "the snapshot in the page is damaged", "the page ends early",
+	  is_page, start_page, step_page, stop_page },
 };
+
+static const struct codec deflated = { " \"unzip -t\" checks a whole file",
+				       "the zip data is damaged",
+				       "the zip data ends early",
+				       NULL,
+				       start_deflated,
+				       step_gzip,
+				       stop_gzip };
+
+static struct gp_unpack *make(const struct codec *codec,
+			      const unsigned char *head, size_t n,
+			      gp_packed_read *read, void *arg)
+{
+	struct gp_unpack *unpack = gp_mem_alloc(1, sizeof(*unpack));
+
+	unpack->codec = codec;
+	unpack->read = read;
+	unpack->arg = arg;
+	n = n < PACKED_BYTES ? n : PACKED_BYTES;
+	if (n)
+		memcpy(unpack->packed, head, n);
+	unpack->at = unpack->packed;
+	unpack->end = unpack->packed + n;
+	if (codec->start(unpack))
+		return unpack;
+	free(unpack);
+	return NULL;
+}
 
 struct gp_unpack *gp_unpack_create(const unsigned char *head, size_t n,
 				   gp_packed_read *read, void *arg)
 {
-	struct gp_unpack *unpack;
-	size_t i;
-
-	for (i = 0; i < sizeof(codecs) / sizeof(*codecs); i++)
+	for (size_t i = 0; i < sizeof(codecs) / sizeof(*codecs); i++)
 		if (codecs[i].is_magic(head, n))
-			break;
-	if (i == sizeof(codecs) / sizeof(*codecs))
-		return NULL;
-	unpack = gp_mem_alloc(1, sizeof(*unpack));
-	unpack->codec = &codecs[i];
-	unpack->read = read;
-	unpack->arg = arg;
-	n = n < PACKED_BYTES ? n : PACKED_BYTES;
-	memcpy(unpack->packed, head, n);
-	unpack->at = unpack->packed;
-	unpack->end = unpack->packed + n;
-	if (!codecs[i].start(unpack)) {
-		free(unpack);
-		return NULL;
-	}
-	return unpack;
+			return make(&codecs[i], head, n, read, arg);
+	return NULL;
+}
+
+struct gp_unpack *gp_unpack_deflated(gp_packed_read *read, void *arg)
+{
+	return make(&deflated, NULL, 0, read, arg);
 }
 
 void gp_unpack_destroy(struct gp_unpack *unpack)
