@@ -70,7 +70,8 @@ static enum gp_status read_traces(struct session *s, struct gp_diag *diag)
 {
 	const struct gp_ranking_config config = {
 		.options = s->options,
-		.read = gp_trace_file_read_requests,
+		.read = gp_trace_file_read,
+		.needs_requests = true,
 		.make = plan_without_limit,
 		.progress = &s->progress,
 	};

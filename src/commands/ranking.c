@@ -259,6 +259,17 @@ enum gp_status gp_rank_files_verdict(const struct gp_ranks *ranks,
 			   ranks->unread_count + ranks->files);
 }
 
+enum gp_status gp_rank_files_requests(const struct gp_ranks *ranks,
+				      struct gp_diag *diag)
+{
+	const struct gp_rank_class *first = ranks->classes;
+
+	return gp_ranks_busy(ranks)
+		       ? GP_OK
+		       : gp_trace_file_is_idle(first->trace, first->paths[0],
+					       diag);
+}
+
 /* ---- what came of replays ---- */
 
 static struct gp_rank_run rank_run_of(const struct gp_replay_result *result)
@@ -371,6 +382,8 @@ enum gp_status gp_ranking_make(struct gp_ranking *ranking,
 	status = gp_rank_files(config->options->operands,
 			       config->options->operand_count, config->read,
 			       config->progress, ranks, diag);
+	if (status == GP_OK && config->needs_requests)
+		status = gp_rank_files_requests(ranks, diag);
 	if (status != GP_OK)
 		return status;
 	ranking->plans = gp_mem_alloc(ranks->count, sizeof(*ranking->plans));
@@ -446,13 +459,17 @@ size_t gp_ranking_neediest(const struct gp_ranking *ranking,
 			   const struct gp_studying *studying)
 {
 	const struct gp_study *study = &studying->study;
-	size_t most = gp_verdict_worst(study->verdicts, study->case_count);
+	const struct gp_ranks *ranks = &ranking->ranks;
+	size_t count = study->case_count, busy = gp_ranks_busy(ranks), most;
 
-	for (size_t i = 0; i < study->case_count; i++)
+	if (busy && busy < ranks->count)
+		count = ranks->classes[busy].first_case;
+	most = gp_verdict_worst(study->verdicts, count);
+	for (size_t i = 0; i < count; i++)
 		if (study->verdicts[i].need_as_recorded >
 		    study->verdicts[most].need_as_recorded)
 			most = i;
-	return gp_ranks_class_of(&ranking->ranks, most);
+	return gp_ranks_class_of(ranks, most);
 }
 
 const struct gp_ranks *gp_ranking_ranks(const struct gp_ranking *ranking)

@@ -36,6 +36,10 @@ enum gp_status gp_rank_each(const char *const *operands, size_t count,
 enum gp_status gp_rank_files_verdict(const struct gp_ranks *ranks,
 				     struct gp_diag *diag);
 
+/* GP_INPUT: none has requests. */
+enum gp_status gp_rank_files_requests(const struct gp_ranks *ranks,
+				      struct gp_diag *diag);
+
 /* Notes the result of a replayed plan of the class. */
 void gp_rank_runs_note(struct gp_rank_runs *runs, struct gp_ranks *ranks,
 		       size_t class, const struct gp_plan *plan);
@@ -61,6 +65,7 @@ struct gp_ranking_config {
 	void *arg;
 	bool is_each_its_own; /* plans are not made under the first one's
 				 settings */
+	bool needs_requests;  /* of one trace at least */
 	struct gp_progress *progress;
 };
 
@@ -88,7 +93,7 @@ void gp_ranking_release(struct gp_ranking *ranking);
 size_t gp_ranking_worst(const struct gp_ranking *ranking,
 			const struct gp_studying *studying);
 /* The class of the device that needs most as it is; of several such, the
- * worst. */
+ * worst. It has requests, if any has. */
 size_t gp_ranking_neediest(const struct gp_ranking *ranking,
 			   const struct gp_studying *studying);
 /* The ranks, for reports; NULL: there is a single file. */

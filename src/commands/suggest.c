@@ -82,7 +82,8 @@ static enum gp_status suggest_command(const struct gp_options *options,
 	};
 	const struct gp_ranking_config config = {
 		.options = options,
-		.read = gp_trace_file_read_requests,
+		.read = gp_trace_file_read,
+		.needs_requests = true,
 		.make = plan_as_asked,
 		.progress = &s.progress,
 	};

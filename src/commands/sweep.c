@@ -128,6 +128,7 @@ static enum gp_status report(const struct gp_sweep_report *sweep,
 struct session {
 	const struct gp_options *options;
 	struct gp_ranks ranks; /* a class is one trace of the sweep */
+	size_t trace_count;    /* those with requests; others are judged */
 	struct gp_shard shard;
 	const struct gp_prices *prices;
 	struct gp_prices *own_prices; /* from a file */
@@ -212,7 +213,7 @@ static enum gp_status begin_book(struct session *s, struct gp_diag *diag)
 		.study = is_of_pytorch(&s->grid) ? &s->studying.study
 						 : &no_advice,
 		.cases = s->studying.cases,
-		.trace_count = s->ranks.count,
+		.trace_count = s->trace_count,
 		.ranks = s->ranks.files + s->ranks.unread_count > 1 ? &s->ranks
 								    : NULL,
 		.is_cut = s->options->cut,
@@ -317,8 +318,11 @@ static enum gp_status read_traces(struct session *s, struct gp_diag *diag)
 {
 	enum gp_status status = gp_rank_files(
 		s->options->operands, s->options->operand_count,
-		gp_trace_file_read_requests, &s->progress, &s->ranks, diag);
+		gp_trace_file_read, &s->progress, &s->ranks, diag);
 
+	if (status == GP_OK)
+		status = gp_rank_files_requests(&s->ranks, diag);
+	s->trace_count = gp_ranks_busy(&s->ranks);
 	return status == GP_OK ? play_traces(s, diag) : status;
 }
 
@@ -328,7 +332,7 @@ static enum gp_status make_grid(struct session *s, struct gp_diag *diag)
 		.conf = s->recorded[0].conf,
 		.release = s->recorded[0].settings.release,
 		.traces = s->traces,
-		.trace_count = s->ranks.count,
+		.trace_count = s->trace_count,
 	};
 
 	return gp_sweep_grid(s->options, &base, &s->grid, diag);
@@ -340,7 +344,7 @@ static enum gp_status try_all(struct session *s, struct gp_diag *diag)
 	struct gp_sweep_all_config config = {
 		.options = s->options,
 		.runs = s->runs,
-		.trace_count = s->ranks.count,
+		.trace_count = s->trace_count,
 		.threads = s->threads,
 		.progress = &s->progress,
 		.stop = gp_interrupt_flag(),
@@ -375,7 +379,7 @@ static enum gp_status prepare(struct session *s, struct gp_diag *diag)
 		status = study(s, diag);
 	if (status != GP_OK)
 		return status;
-	mark_undecided(&s->grid, s->traces, s->ranks.count);
+	mark_undecided(&s->grid, s->traces, s->trace_count);
 	status = try_all(s, diag);
 	if (status != GP_OK)
 		return status;
@@ -432,7 +436,7 @@ static bool is_same_run(const struct session *s, const struct gp_alike *alike,
  * started. */
 static void share(struct session *s, size_t piece, const struct gp_alike *alike)
 {
-	size_t count = s->ranks.count, one = s->pieces[piece];
+	size_t count = s->trace_count, one = s->pieces[piece];
 	const struct gp_sweep_report_run *run =
 		&s->sweep.runs[one * count + s->trace];
 
@@ -453,7 +457,7 @@ static void work(void *arg, size_t piece)
 	struct session *s = arg;
 	size_t combination = s->pieces[piece];
 	struct gp_sweep_report_run *run =
-		&s->sweep.runs[combination * s->ranks.count + s->trace];
+		&s->sweep.runs[combination * s->trace_count + s->trace];
 	struct gp_sweep_run asked = run_of(s, combination);
 	size_t engines;
 	bool is_shared = s->is_shared &&
@@ -481,7 +485,7 @@ static enum gp_status play_first(struct session *s, size_t first,
 				 struct gp_sweep_row *row, struct gp_diag *diag)
 {
 	struct gp_sweep_report_run *run =
-		&s->sweep.runs[first * s->ranks.count + s->trace];
+		&s->sweep.runs[first * s->trace_count + s->trace];
 	struct gp_sweep_run asked = run_of(s, first);
 	struct gp_sweep_report_run played = { 0 };
 	enum gp_status status;
@@ -510,7 +514,7 @@ static enum gp_status find_cut(struct session *s, struct gp_diag *diag)
 		first++;
 	if (!s->options->cut || first == s->grid.count)
 		return GP_OK;
-	for (s->trace = 0; s->trace < s->ranks.count && status == GP_OK;
+	for (s->trace = 0; s->trace < s->trace_count && status == GP_OK;
 	     s->trace++) {
 		struct gp_sweep_row one = { 0 };
 
@@ -538,7 +542,7 @@ static void notify(void *arg, size_t piece)
  * ones. */
 static bool is_mine(const struct session *s, size_t combination, size_t trace)
 {
-	size_t run = combination * s->ranks.count + trace;
+	size_t run = combination * s->trace_count + trace;
 
 	return !s->grid.items[combination].reason &&
 	       run % s->shard.count == s->shard.index - 1 &&
@@ -581,10 +585,10 @@ static void sweep(struct session *s)
 {
 	s->pieces = gp_mem_alloc(s->grid.count, sizeof(*s->pieces));
 	s->taken = gp_mem_alloc(s->grid.count, sizeof(*s->taken));
-	for (size_t t = 0; t < s->ranks.count; t++)
+	for (size_t t = 0; t < s->trace_count; t++)
 		s->total += list_pieces(s, t);
 	gp_progress_restart(&s->progress);
-	for (size_t t = 0; t < s->ranks.count; t++)
+	for (size_t t = 0; t < s->trace_count; t++)
 		if (!gp_interrupt_came())
 			sweep_trace(s, t);
 	/* Restore the usual signal handling, unless interrupted: the signal may

@@ -15,6 +15,7 @@
 #include "commands/output.h"
 #include "commands/session.h"
 #include "trace/draft.h"
+#include "trace/ranks.h"
 
 /* ---- a stream that packs: a stdio stream with its own write (fopencookie)
  * ---- */
@@ -175,34 +176,11 @@ enum gp_status gp_trace_file_read(const char *path,
 	return gp_trace_file_input(&config, trace, diag);
 }
 
-static bool has_requests(const struct gp_trace *trace)
+enum gp_status gp_trace_file_is_idle(const struct gp_trace *trace,
+				     const char *path, struct gp_diag *diag)
 {
-	for (uint32_t d = 0; d < trace->device_count; d++) {
-		const struct gp_device_trace *t = &trace->devices[d];
-
-		for (size_t i = 0; i < t->event_count; i++)
-			if (t->events[i].kind < GP_FIRST_OUTCOME &&
-			    t->events[i].kind != GP_MARK)
-				return true;
-	}
-	return false;
-}
-
-enum gp_status gp_trace_file_read_requests(const char *path,
-					   struct gp_progress *progress,
-					   struct gp_trace **trace,
-					   struct gp_diag *diag)
-{
-	enum gp_status status = gp_trace_file_read(path, progress, trace, diag);
-	bool is_empty;
-
-	if (status != GP_OK || has_requests(*trace))
-		return status;
-	is_empty = !(*trace)->device_count;
-	gp_trace_destroy(*trace);
-	*trace = NULL;
 	gp_diag_file(diag, path);
-	if (is_empty) {
+	if (!trace->device_count) {
 		gp_diag_hint(diag, "to record, call torch.cuda.memory."
 				   "_record_memory_history() before the work "
 				   "and _dump_snapshot(\"file.pickle\") after "
@@ -218,6 +196,21 @@ enum gp_status gp_trace_file_read_requests(const char *path,
 	return gp_diag_foreign(diag,
 			       "the file has no requests to replay, only the "
 			       "state of the memory");
+}
+
+enum gp_status gp_trace_file_read_requests(const char *path,
+					   struct gp_progress *progress,
+					   struct gp_trace **trace,
+					   struct gp_diag *diag)
+{
+	enum gp_status status = gp_trace_file_read(path, progress, trace, diag);
+
+	if (status != GP_OK || gp_trace_has_requests(*trace))
+		return status;
+	status = gp_trace_file_is_idle(*trace, path, diag);
+	gp_trace_destroy(*trace);
+	*trace = NULL;
+	return status;
 }
 
 /* ---- the form of a file to be written ---- */

@@ -38,6 +38,10 @@ enum gp_status gp_trace_file_read_requests(const char *path,
 					   struct gp_trace **trace,
 					   struct gp_diag *diag);
 
+/* GP_INPUT, of a trace without requests: why it cannot be replayed. */
+enum gp_status gp_trace_file_is_idle(const struct gp_trace *trace,
+				     const char *path, struct gp_diag *diag);
+
 /* For commands that write nothing but traces. */
 #define GP_TRACE_FORMAT_OPTION                                                 \
 	{                                                                      \

@@ -357,6 +357,31 @@ static void print_curve(const struct gp_page *page, const struct gp_headroom *h,
 		     "they wait for)");
 }
 
+/* A rank without requests needs what it holds, and perhaps more. */
+static void print_idle(const struct gp_page *page,
+		       const struct gp_headroom_report *report)
+{
+	const struct gp_ranks *ranks = report->ranks;
+	const struct gp_study *study = report->study;
+	size_t busy = ranks ? gp_ranks_busy(ranks) : 0, most;
+	char live[GP_BYTES_TEXT], name[RANKS_TITLE];
+
+	if (!busy || busy == ranks->count)
+		return;
+	most = ranks->classes[busy].first_case;
+	for (size_t i = most; i < study->case_count; i++)
+		if (study->verdicts[i].live > study->verdicts[most].live)
+			most = i;
+	if (most < study->case_count &&
+	    study->verdicts[most].live >
+		    study->verdicts[report->first_case].need_as_recorded)
+		gp_page_line(page, GP_TONE_BAD, 2,
+			     "%s, without requests, holds %s: it needs that at "
+			     "least.",
+			     ranks_name(ranks, most, name),
+			     gp_bytes_text(study->verdicts[most].live, live));
+}
+
 /* ---- the whole ---- */
 
 static void print_run(const struct gp_page *page,
@@ -430,6 +455,7 @@ void gp_report_headroom_text(const struct gp_headroom_report *report,
 		ranks_answer(&page, report->ranks, report->study,
 			     report->first_case);
 	ranks_table(&page, report->ranks, report->study);
+	print_idle(&page, report);
 	for (size_t i = 0; i < report->trace->device_count; i++)
 		print_device(&page, report, i);
 	print_refused(&page, report);

@@ -401,6 +401,9 @@ const struct gp_key keys_of_advice[] = {
 	    "Their release, where files differ in it."),
 	KEY("alloc_conf", TEXT, MAYBE,
 	    "Their settings, where files differ in them."),
+	KEY("requests", BOOL, MAYBE,
+	    "false: they hold no requests, only the state of the memory. They "
+	    "are judged by what they hold, and not replayed."),
 	KEY("devices", COUNT, LIST, "CUDA's ordinals."),
 
 	NEW("explain_device", "A device at one moment, and over the run."),
@@ -713,7 +716,10 @@ const struct gp_key keys_of_advice[] = {
 	OBJECT("summary", 0, "summary"),
 
 	NEW("sweep_verdict", "The verdict of a device of a trace."),
-	KEY("trace", COUNT, 0, "Index into traces."),
+	KEY("trace", COUNT, NULLABLE,
+	    "Index into traces; null: of a rank without requests, which is not "
+	    "swept."),
+	KEY("path", TEXT, MAYBE, "Its file, where trace is null."),
 	KEY("device", COUNT, 0, "CUDA's ordinal."),
 	OBJECT("verdict", 0, "verdict"),
 

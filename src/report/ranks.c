@@ -193,7 +193,7 @@ static bool is_as_first(const struct gp_ranks *ranks, size_t index)
 	const struct gp_rank_class *a = ranks->classes;
 	const struct gp_rank_class *b = &ranks->classes[index];
 
-	return !a->conf || !b->conf ||
+	return b->is_idle || !a->conf || !b->conf ||
 	       (a->release == b->release && !strcmp(a->conf, b->conf));
 }
 
@@ -272,6 +272,29 @@ static struct gp_words how_unread(const struct gp_ranks *ranks)
 	return words;
 }
 
+/* Such ranks are judged by what they hold, and not replayed. */
+static struct gp_words how_idle(const struct gp_ranks *ranks)
+{
+	struct gp_words words = { "" };
+	size_t named = 0, files = 0;
+
+	for (size_t i = 0; i < ranks->count; i++) {
+		const struct gp_rank_class *class = &ranks->classes[i];
+
+		if (!class->is_idle)
+			continue;
+		files += class->count;
+		for (size_t k = 0; k < class->count && named < NAMED; k++)
+			gp_say(&words, "%s%.80s", named++ ? ", " : "",
+			       name_of(ranks, class->paths[k]));
+	}
+	if (files > named)
+		gp_say(&words, " and %zu more", files - named);
+	if (files)
+		gp_say(&words, ": only the state of the memory");
+	return words;
+}
+
 void ranks_head(const struct gp_page *page, const struct gp_ranks *ranks,
 		enum ranks_settings settings)
 {
@@ -284,6 +307,9 @@ void ranks_head(const struct gp_page *page, const struct gp_ranks *ranks,
 	words = how_unread(ranks);
 	if (*words.text)
 		gp_page_field(page, "Not read", "%s", words.text);
+	words = how_idle(ranks);
+	if (*words.text)
+		gp_page_field(page, "No requests", "%s", words.text);
 	words = how_recorded(ranks, settings);
 	if (*words.text)
 		gp_page_field(page, "Recorded", "%s", words.text);
@@ -656,6 +682,8 @@ void gp_emit_ranks(struct gp_emit *json, const struct gp_ranks *ranks)
 			gp_emit_release(json, "torch", class->release);
 		if (class->conf)
 			gp_emit_text(json, "alloc_conf", class->conf);
+		if (class->is_idle)
+			gp_emit_bool(json, "requests", false);
 		gp_emit_open(json, "devices", '[', GP_EMIT_FLAT);
 		for (size_t d = 0; d < class->trace->device_count; d++)
 			gp_emit_uint(json, NULL,

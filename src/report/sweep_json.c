@@ -204,7 +204,12 @@ static void write_verdicts(struct gp_emit *json,
 		while (setup->recorded[trace].trace != c->trace)
 			trace++;
 		gp_emit_open(json, NULL, '{', GP_EMIT_LINES);
-		gp_emit_uint(json, "trace", trace);
+		if (trace < setup->trace_count) {
+			gp_emit_uint(json, "trace", trace);
+		} else {
+			gp_emit_null(json, "trace");
+			gp_emit_text(json, "path", setup->recorded[trace].path);
+		}
 		gp_emit_uint(json, "device",
 			     c->trace->devices[c->device].device);
 		gp_emit_verdict(json, &setup->study->verdicts[i]);
@@ -511,6 +516,38 @@ static enum gp_status read_trace(struct gp_sweep_report *sweep,
 	return gp_diag_set(diag, GP_INPUT, "a trace is not complete");
 }
 
+/* NULL: it is of no trace. */
+static const char *path_of_verdict(struct gp_sweep_report *sweep,
+				   const json_t *device)
+{
+	uint64_t trace;
+
+	if (json_is_null(json_object_get(device, "trace")))
+		return keep_text(sweep, json_object_get(device, "path"));
+	return read_count(device, "trace", &trace) && trace < sweep->trace_count
+		       ? sweep->traces[trace].path
+		       : NULL;
+}
+
+/* Counts the files without requests. */
+static void read_idle(struct gp_sweep_report *sweep, const json_t *ranks)
+{
+	const json_t *class, *classes = json_object_get(ranks, "classes");
+	size_t i;
+
+	json_array_foreach(classes, i, class)
+	{
+		const json_t *paths = json_object_get(class, "paths");
+
+		if (!json_is_false(json_object_get(class, "requests")))
+			continue;
+		if (!sweep->idle)
+			sweep->idle_path =
+				keep_text(sweep, json_array_get(paths, 0));
+		sweep->idle += json_array_size(paths);
+	}
+}
+
 static enum gp_status read_verdicts(struct gp_sweep_report *sweep,
 				    const json_t *root, struct gp_diag *diag)
 {
@@ -518,19 +555,19 @@ static enum gp_status read_verdicts(struct gp_sweep_report *sweep,
 	size_t count = json_array_size(devices);
 
 	sweep->verdicts = gp_mem_alloc(count + 1, sizeof(*sweep->verdicts));
-	sweep->verdict_traces =
-		gp_mem_alloc(count + 1, sizeof(*sweep->verdict_traces));
+	sweep->verdict_paths =
+		gp_mem_alloc(count + 1, sizeof(*sweep->verdict_paths));
 	sweep->verdict_count = count;
 	for (size_t i = 0; i < count; i++) {
 		const json_t *device = json_array_get(devices, i);
 		struct gp_verdict *v = &sweep->verdicts[i];
-		uint64_t trace = 0;
 
-		if (!read_count(device, "trace", &trace) ||
-		    trace >= sweep->trace_count)
+		sweep->verdict_paths[i] = path_of_verdict(sweep, device);
+		if (!sweep->verdict_paths[i])
 			return gp_diag_set(diag, GP_INPUT,
 					   "a verdict is of no trace");
-		sweep->verdict_traces[i] = (size_t)trace;
+		if (!json_is_null(json_object_get(device, "trace")))
+			sweep->swept_count = i + 1;
 		if (gp_object_read(json_object_get(device, "verdict"),
 				   "verdict", v, &sweep->memory))
 			return gp_diag_set(diag, GP_INPUT,
@@ -569,6 +606,7 @@ static enum gp_status read_lists(struct gp_sweep_report *sweep,
 	sweep->files =
 		(size_t)json_integer_value(json_object_get(ranks, "files"));
 	sweep->unread = json_array_size(json_object_get(ranks, "unread"));
+	read_idle(sweep, ranks);
 	sweep->is_cut = json_is_true(json_object_get(root, "cut"));
 	read_classes(root, &sweep->classes);
 	for (size_t i = 0; i < sweep->trace_count && status == GP_OK; i++)
@@ -620,7 +658,7 @@ void gp_sweep_report_release(struct gp_sweep_report *sweep)
 	free(sweep->entries);
 	free(sweep->traces);
 	free(sweep->verdicts);
-	free(sweep->verdict_traces);
+	free(sweep->verdict_paths);
 	free(sweep->head);
 	gp_arena_release(&sweep->memory);
 	*sweep = (struct gp_sweep_report){ 0 };

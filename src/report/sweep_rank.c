@@ -546,7 +546,7 @@ void gp_sweep_report_markdown(const struct gp_sweep_report *sweep,
 
 bool sweep_is_of_part(const struct gp_sweep_report *sweep)
 {
-	for (size_t i = 0; i < sweep->verdict_count; i++)
+	for (size_t i = 0; i < sweep->swept_count; i++)
 		if (sweep->verdicts[i].recorded)
 			return true;
 	return false;

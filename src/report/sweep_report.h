@@ -49,12 +49,16 @@ struct gp_sweep_report {
 	char *head; /* of the JSON, up to the runs */
 	size_t entry_count, trace_count;
 	size_t files, unread; /* of ranks; a trace stands for those alike */
+	/* Ranks without requests, which are judged and not swept. */
+	size_t idle;
+	const char *idle_path; /* of the first; NULL: there is none */
 	struct gp_sweep_report_entry *entries;
 	struct gp_sweep_report_trace *traces;
 	/* Of each device of each trace, in their order. */
 	struct gp_verdict *verdicts;
-	size_t *verdict_traces; /* of which trace each is */
+	const char **verdict_paths; /* of which trace each is */
 	size_t verdict_count;
+	size_t swept_count; /* verdicts of traces; those of others follow */
 	const char *prices; /* name of the list */
 	/* Runs that cannot be the best by reserved bytes were cut short. */
 	bool is_cut;
@@ -70,7 +74,8 @@ struct gp_sweep_report {
 struct gp_sweep_report_setup {
 	const struct gp_grid *grid;
 	const struct gp_prices *prices;
-	/* By trace: the replay as recorded, one run in each report. */
+	/* By class of ranks: the replay as recorded, one run in each report.
+	 * The first trace_count of them are swept. */
 	const struct gp_report *recorded;
 	size_t trace_count;
 	const struct gp_ranks *ranks; /* whose classes the traces are; NULL:

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/larger.h"
 #include "base/mem.h"
 #include "report/sweep_report.h"
 #include "report/head.h"
@@ -145,18 +146,35 @@ static void print_classes(const struct scene *s)
 			     names, runs, classes->runs * 4);
 }
 
+static void print_idle(const struct scene *s)
+{
+	const struct gp_sweep_report *sweep = s->sweep;
+	char others[64] = "";
+
+	if (!sweep->idle || !sweep->idle_path)
+		return;
+	if (sweep->idle > 1)
+		snprintf(others, sizeof(others), " and %zu more",
+			 sweep->idle - 1);
+	gp_page_line(&s->page, GP_TONE_PLAIN, 2,
+		     "Without requests, and so only judged by what it holds: "
+		     "%.200s%s.",
+		     gp_page_name(sweep->idle_path), others);
+}
+
 static void print_head(const struct scene *s)
 {
 	const struct gp_sweep_report *sweep = s->sweep;
 	size_t asked = gp_sweep_report_asked(sweep),
 	       done = gp_sweep_report_done(sweep);
+	size_t files = sweep->files - gp_smaller(sweep->files, sweep->idle);
 	char runs[GP_PLURAL_TEXT], more[GP_PLURAL_TEXT];
 	char unread[GP_PLURAL_TEXT];
 
 	gp_plural_text(sweep->entry_count, "combination", runs);
-	if (sweep->files > sweep->trace_count)
-		snprintf(more, sizeof(more), "%zu ranks of %zu kinds",
-			 sweep->files, sweep->trace_count);
+	if (files > sweep->trace_count)
+		snprintf(more, sizeof(more), "%zu ranks of %zu kinds", files,
+			 sweep->trace_count);
 	else
 		gp_plural_text(sweep->trace_count, "trace", more);
 	if (sweep->trace_count == 1)
@@ -166,14 +184,14 @@ static void print_head(const struct scene *s)
 		gp_page_line(&s->page, GP_TONE_TITLE, 2,
 			     "%s: %s of settings; the worst trace counts", more,
 			     runs);
-	if (sweep->trace_count == 1 && sweep->files > 1)
+	if (sweep->trace_count == 1 && files > 1)
 		gp_page_line(&s->page, GP_TONE_PLAIN, 2,
-			     "It stands for %zu ranks that are alike.",
-			     sweep->files);
+			     "It stands for %zu ranks that are alike.", files);
 	if (sweep->unread)
 		gp_page_line(&s->page, GP_TONE_BAD, 2,
 			     "%s could not be read: the sweep is without them.",
 			     gp_plural_text(sweep->unread, "trace", unread));
+	print_idle(s);
 	print_recorded(s);
 	print_doubts(s);
 	print_classes(s);
@@ -220,17 +238,17 @@ static void print_verdict(const struct scene *s)
 	const struct gp_sweep_report *sweep = s->sweep;
 	size_t worst = gp_verdict_worst(sweep->verdicts, sweep->verdict_count);
 	const struct gp_verdict *v = &sweep->verdicts[worst];
+	bool is_of_several = sweep->trace_count > 1 || sweep->idle;
 	const char *path;
 
 	if (!sweep->verdict_count)
 		return;
-	path = sweep->traces[sweep->verdict_traces[worst]].path;
+	path = sweep->verdict_paths[worst];
 	if (varies_beside(sweep, v))
 		print_of_which(s, v);
 	gp_page_line(&s->page, verdict_is_bad(v) ? GP_TONE_BAD : GP_TONE_TITLE,
-		     2, "%.200s%s%s",
-		     sweep->trace_count > 1 ? gp_page_name(path) : "",
-		     sweep->trace_count > 1 ? ", the worst: " : "",
+		     2, "%.200s%s%s", is_of_several ? gp_page_name(path) : "",
+		     is_of_several ? ", the worst: " : "",
 		     verdict_sentence(v).text);
 	verdict_print_line(&s->page, "    ", v);
 	if (*verdict_limits(v).text)
@@ -330,7 +348,7 @@ static bool has_estimates(const struct scene *s)
  * settings. */
 static void print_window(const struct scene *s)
 {
-	for (size_t i = 0; i < s->sweep->verdict_count; i++) {
+	for (size_t i = 0; i < s->sweep->swept_count; i++) {
 		if (s->sweep->verdicts[i].begins != GP_BEGINS_WINDOW ||
 		    s->sweep->verdicts[i].recorded)
 			continue;

@@ -298,6 +298,19 @@ static struct gp_rank_class *find(struct gp_ranks *ranks, uint64_t print,
 	return NULL;
 }
 
+bool gp_trace_has_requests(const struct gp_trace *trace)
+{
+	for (uint32_t d = 0; d < trace->device_count; d++) {
+		const struct gp_device_trace *t = &trace->devices[d];
+
+		for (size_t i = 0; i < t->event_count; i++)
+			if (t->events[i].kind < GP_FIRST_OUTCOME &&
+			    t->events[i].kind != GP_MARK)
+				return true;
+	}
+	return false;
+}
+
 static struct gp_rank_class *begin(struct gp_ranks *ranks, uint64_t print,
 				   struct gp_trace *trace)
 {
@@ -308,7 +321,9 @@ static struct gp_rank_class *begin(struct gp_ranks *ranks, uint64_t print,
 	class = &ranks->classes[ranks->count++];
 	*class = (struct gp_rank_class){ .trace = trace,
 					 .print = print,
-					 .has_print = ranks->count > 1 };
+					 .has_print = ranks->count > 1,
+					 .is_idle = !gp_trace_has_requests(
+						 trace) };
 	return class;
 }
 
@@ -354,16 +369,31 @@ static void put_before(struct gp_ranks *ranks, size_t from, size_t to)
 	ranks->classes[to] = moved;
 }
 
+static bool is_behind(const struct gp_rank_class *a,
+		      const struct gp_rank_class *b)
+{
+	return a->is_idle != b->is_idle ? a->is_idle : a->count < b->count;
+}
+
 void gp_ranks_sort(struct gp_ranks *ranks)
 {
 	for (size_t i = 1; i < ranks->count; i++) {
 		size_t to = i;
 
 		while (to &&
-		       ranks->classes[to - 1].count < ranks->classes[i].count)
+		       is_behind(&ranks->classes[to - 1], &ranks->classes[i]))
 			to--;
 		put_before(ranks, i, to);
 	}
+}
+
+size_t gp_ranks_busy(const struct gp_ranks *ranks)
+{
+	size_t busy = 0;
+
+	while (busy < ranks->count && !ranks->classes[busy].is_idle)
+		busy++;
+	return busy;
 }
 
 /* The number of files with the same release and settings. */
@@ -384,9 +414,9 @@ static size_t files_like(const struct gp_ranks *ranks,
 
 size_t gp_ranks_lead(const struct gp_ranks *ranks)
 {
-	size_t lead = 0, most = 0;
+	size_t lead = 0, most = 0, busy = gp_ranks_busy(ranks);
 
-	for (size_t i = 0; i < ranks->count; i++) {
+	for (size_t i = 0; i < (busy ? busy : ranks->count); i++) {
 		const struct gp_rank_class *class = &ranks->classes[i];
 		size_t files = files_like(ranks, class);
 

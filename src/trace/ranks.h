@@ -21,6 +21,9 @@ bool gp_trace_alike(const struct gp_trace *a, const struct gp_trace *b);
 /* A fingerprint that is equal for such traces. */
 uint64_t gp_trace_print(const struct gp_trace *trace);
 
+/* Else it is only a state of the memory, or nothing. */
+bool gp_trace_has_requests(const struct gp_trace *trace);
+
 struct gp_rank_class {
 	char **paths; /* owned; in the order of the calls */
 	size_t count, room;
@@ -28,6 +31,7 @@ struct gp_rank_class {
 	/* its fingerprint, once there is a second class */
 	uint64_t print;
 	bool has_print;
+	bool is_idle; /* without requests */
 	/* The release and the settings of the recording, as far as known. */
 	uint8_t release;   /* 0: not determined */
 	char *conf;	   /* owned; NULL: not determined */
@@ -79,11 +83,13 @@ void gp_rank_class_drop(struct gp_rank_class *class);
 void gp_ranks_add_unread(struct gp_ranks *ranks, const char *path,
 			 const char *reason);
 /* Sorts classes by number of files, largest first; equal ones keep their
- * order. */
+ * order. Those without requests come last. */
 void gp_ranks_sort(struct gp_ranks *ranks);
+/* The number of classes with requests, which come first once sorted. */
+size_t gp_ranks_busy(const struct gp_ranks *ranks);
 /* The class with the release and settings of most files; if several have
  * equally many, that with the newest release. Releases and settings must be
- * known. */
+ * known. One without requests only where there is no other. */
 size_t gp_ranks_lead(const struct gp_ranks *ranks);
 /* The class that a study's case belongs to. */
 size_t gp_ranks_class_of(const struct gp_ranks *ranks, size_t index);
