@@ -147,6 +147,66 @@ const char *gp_quote_shell(const char *text, char *word, size_t size)
 	return word;
 }
 
+/* ---- the order of names ---- */
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* A run of digits without its zeros in front; moves behind it. */
+static size_t number_at(const char **at, const char *end, const char **digits)
+{
+	while (*at < end && **at == '0')
+		++*at;
+	*digits = *at;
+	while (*at < end && is_digit(**at))
+		++*at;
+	return (size_t)(*at - *digits);
+}
+
+static int by_bytes(const char *a, size_t a_length, const char *b,
+		    size_t b_length)
+{
+	int order = memcmp(a, b, a_length < b_length ? a_length : b_length);
+
+	return order ? order : (a_length > b_length) - (a_length < b_length);
+}
+
+int gp_natural_order(const char *a, size_t a_length, const char *b,
+		     size_t b_length)
+{
+	const char *x = a, *x_end = a + a_length;
+	const char *y = b, *y_end = b + b_length;
+
+	while (x < x_end && y < y_end) {
+		const char *m, *n;
+		size_t m_length, n_length;
+		int order;
+
+		if (!is_digit(*x) || !is_digit(*y)) {
+			if (*x != *y)
+				return (unsigned char)*x < (unsigned char)*y
+					       ? -1
+					       : 1;
+			x++;
+			y++;
+			continue;
+		}
+		m_length = number_at(&x, x_end, &m);
+		n_length = number_at(&y, y_end, &n);
+		if (m_length != n_length)
+			return m_length < n_length ? -1 : 1;
+		order = memcmp(m, n, m_length);
+		if (order)
+			return order;
+	}
+	if (x < x_end || y < y_end)
+		return x < x_end ? 1 : -1;
+	/* They differ in zeros in front, if at all. */
+	return by_bytes(a, a_length, b, b_length);
+}
+
 /* ---- Base64 ---- */
 
 void gp_base64_put(const void *bytes, size_t count, FILE *out)

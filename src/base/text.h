@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Texts: UTF-8, quoting for CSV and for shells, Base64, choices of words. */
+/* Texts: UTF-8, quoting for CSV and for shells, the order of names, Base64,
+ * choices of words. */
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
 
@@ -42,6 +43,11 @@ void gp_quote_csv_field(const char *text, FILE *out);
 /* One word of a POSIX shell, quoted only where necessary. Cut off if it does
  * not fit. */
 const char *gp_quote_shell(const char *text, char *word, size_t size);
+
+/* Compares names as people order them: numbers in them by value, so that rank_2
+ * precedes rank_10. 0 only for the same bytes. */
+int gp_natural_order(const char *a, size_t a_length, const char *b,
+		     size_t b_length);
 
 /* Bytes in Base64: RFC 4648, with padding, on one line. */
 void gp_base64_put(const void *bytes, size_t count, FILE *out);

@@ -13,6 +13,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "commands/output.h"
 #include "commands/trace_file.h"
 #include "gpupool/status.h"
@@ -67,7 +68,9 @@ static char *join(const char *folder, const char *name)
 
 static int by_name(const void *left, const void *right)
 {
-	return strcmp(*(char *const *)left, *(char *const *)right);
+	const char *a = *(char *const *)left, *b = *(char *const *)right;
+
+	return gp_natural_order(a, strlen(a), b, strlen(b));
 }
 
 static void add_files(struct gp_paths *paths, const char *folder, DIR *dir)
