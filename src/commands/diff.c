@@ -3,9 +3,11 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/bytes.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "commands/command.h"
 #include "commands/options.h"
 #include "commands/output.h"
@@ -39,6 +41,9 @@ struct class_pairs {
 	/* Files without a counterpart, and one of them; NULL: none. */
 	size_t only_a, only_b;
 	const char *a_name, *b_name;
+	/* Files whose counterpart could not be read, and one of those. */
+	size_t lost_a, lost_b;
+	const struct gp_rank_unread *a_lost, *b_lost;
 };
 
 /* How much more B may reserve: "2%" or "100MiB". */
@@ -52,39 +57,68 @@ struct limit {
 
 struct rank_file {
 	const char *path, *name;
-	const struct gp_rank_class *class;
+	size_t length; /* of the name, without .gz or .zst */
+	const struct gp_rank_class *class;   /* NULL: it could not be read */
+	const struct gp_rank_unread *unread; /* then why */
+};
+
+struct rank_files {
+	struct rank_file *items; /* owned; by name */
+	size_t count;
+	bool is_folder; /* else the user named the file */
 };
 
 static int by_name(const void *left, const void *right)
 {
 	const struct rank_file *a = left, *b = right;
 
-	return strcmp(a->name, b->name);
+	return gp_natural_order(a->name, a->length, b->name, b->length);
 }
 
-/* The caller frees. */
-static struct rank_file *list_files(const struct gp_ranks *ranks)
+static struct rank_file file_of(const char *path)
 {
-	struct rank_file *files =
-		gp_mem_alloc(ranks->files + 1, sizeof(*files));
-	size_t n = 0;
+	struct rank_file file = { .path = path, .name = gp_page_name(path) };
+
+	file.length = strlen(file.name);
+	gp_packing_of(file.name, &file.length);
+	return file;
+}
+
+static bool is_folder(const char *path)
+{
+	struct stat info;
+
+	return !stat(path, &info) && S_ISDIR(info.st_mode);
+}
+
+/* With those that could not be read: they are there, too. The caller frees. */
+static struct rank_files list_files(const struct gp_ranks *ranks,
+				    const char *operand)
+{
+	size_t most = ranks->files + ranks->unread_count, n = 0;
+	struct rank_files files = {
+		.items = gp_mem_alloc(most + 1, sizeof(*files.items)),
+		.is_folder = is_folder(operand),
+	};
 
 	for (size_t i = 0; i < ranks->count; i++)
-		for (size_t k = 0; k < ranks->classes[i].count; k++)
-			files[n++] = (struct rank_file){
-				.path = ranks->classes[i].paths[k],
-				.name = gp_page_name(
-					ranks->classes[i].paths[k]),
-				.class = &ranks->classes[i],
-			};
-	qsort(files, n, sizeof(*files), by_name);
+		for (size_t k = 0; k < ranks->classes[i].count; k++) {
+			files.items[n] = file_of(ranks->classes[i].paths[k]);
+			files.items[n++].class = &ranks->classes[i];
+		}
+	for (size_t i = 0; i < ranks->unread_count; i++) {
+		files.items[n] = file_of(ranks->unread[i].path);
+		files.items[n++].unread = &ranks->unread[i];
+	}
+	files.count = n;
+	qsort(files.items, n, sizeof(*files.items), by_name);
 	return files;
 }
 
 /* ---- pairs ---- */
 
-static void add_pair(struct class_pairs *pairs, const struct rank_file *a,
-		     const struct rank_file *b)
+static void add_classes(struct class_pairs *pairs, const struct rank_file *a,
+			const struct rank_file *b)
 {
 	size_t i = 0;
 
@@ -105,70 +139,99 @@ static void add_pair(struct class_pairs *pairs, const struct rank_file *a,
 	pairs->items[i].files++;
 }
 
+static void add_pair(struct class_pairs *pairs, const struct rank_file *a,
+		     const struct rank_file *b)
+{
+	if (a->class && b->class)
+		add_classes(pairs, a, b);
+	else if (a->class && !pairs->lost_b++)
+		pairs->b_lost = b->unread;
+	else if (b->class && !pairs->lost_a++)
+		pairs->a_lost = a->unread;
+}
+
+/* That one that cannot be read has no counterpart is nobody's loss. */
 static void note_single(size_t *count, const char **name,
 			const struct rank_file *file)
 {
-	if (!(*count)++)
+	if (file->class && !(*count)++)
 		*name = file->name;
 }
 
 /* Pairs files of the same name; both lists are sorted. */
-static void pair_by_name(const struct rank_file *a, size_t a_count,
-			 const struct rank_file *b, size_t b_count,
+static void pair_by_name(const struct rank_files *a, const struct rank_files *b,
 			 struct class_pairs *pairs)
 {
 	size_t i = 0, k = 0;
 
-	while (i < a_count || k < b_count) {
-		int order = i == a_count   ? 1
-			    : k == b_count ? -1
-					   : by_name(&a[i], &b[k]);
+	while (i < a->count || k < b->count) {
+		const struct rank_file *x = &a->items[i], *y = &b->items[k];
+		int order = i == a->count   ? 1
+			    : k == b->count ? -1
+					    : by_name(x, y);
 
 		if (!order)
-			add_pair(pairs, &a[i++], &b[k++]);
+			add_pair(pairs, x, y);
 		else if (order < 0)
-			note_single(&pairs->only_a, &pairs->a_name, &a[i++]);
+			note_single(&pairs->only_a, &pairs->a_name, x);
 		else
-			note_single(&pairs->only_b, &pairs->b_name, &b[k++]);
+			note_single(&pairs->only_b, &pairs->b_name, y);
+		i += order <= 0;
+		k += order >= 0;
 	}
 }
 
-static void pair_files(const struct rank_file *a, size_t a_count,
-		       const struct rank_file *b, size_t b_count,
+static void pair_files(const struct rank_files *a, const struct rank_files *b,
 		       struct class_pairs *pairs)
 {
-	size_t most = a_count > b_count ? a_count : b_count;
+	size_t most = a->count > b->count ? a->count : b->count;
 
-	if (a_count > 1 && b_count > 1)
-		pair_by_name(a, a_count, b, b_count, pairs);
-	if (pairs->count || (a_count != b_count && a_count > 1 && b_count > 1))
+	if ((a->count > 1 && b->count > 1) || (a->is_folder && b->is_folder))
+		pair_by_name(a, b, pairs);
+	if (pairs->count || pairs->lost_a || pairs->lost_b ||
+	    (a->count != b->count && a->count > 1 && b->count > 1))
 		return;
 	*pairs = (struct class_pairs){ .items = pairs->items,
 				       .room = pairs->room };
 	for (size_t i = 0; i < most; i++)
-		add_pair(pairs, &a[a_count > 1 ? i : 0],
-			 &b[b_count > 1 ? i : 0]);
+		add_pair(pairs, &a->items[a->count > 1 ? i : 0],
+			 &b->items[b->count > 1 ? i : 0]);
 }
 
-/* Pairs ranks by file name. If no name matches and the counts are equal, in
- * order of names; a single file is paired with all. b NULL: each with itself.
- * GP_INPUT: nothing matches. */
-static enum gp_status pair_ranks(const struct gp_ranks *a,
-				 const struct gp_ranks *b,
-				 struct class_pairs *pairs,
-				 struct gp_diag *diag)
+static enum gp_status no_pair(const struct class_pairs *pairs,
+			      struct gp_diag *diag)
 {
-	struct rank_file *left = list_files(a), *right = list_files(b ? b : a);
+	const struct gp_rank_unread *lost =
+		pairs->b_lost ? pairs->b_lost : pairs->a_lost;
 
-	pair_files(left, a->files, right, b ? b->files : a->files, pairs);
-	free(left);
-	free(right);
-	if (pairs->count)
-		return GP_OK;
+	if (lost) {
+		gp_diag_file(diag, lost->path);
+		return gp_diag_set(diag, GP_INPUT,
+				   "it cannot be read (%.200s), and nothing "
+				   "else is called as one of the others",
+				   lost->reason);
+	}
 	gp_diag_hint(diag, "files are compared by their names, or in their "
 			   "order where there are as many");
 	return gp_diag_set(diag, GP_INPUT,
 			   "none of its files is called as one of the others");
+}
+
+/* Pairs ranks by file name. If no name matches and the counts are equal, in
+ * order of names; a single file is paired with all. GP_INPUT: nothing matches.
+ */
+static enum gp_status pair_ranks(const struct gp_ranks *a, const char *a_path,
+				 const struct gp_ranks *b, const char *b_path,
+				 struct class_pairs *pairs,
+				 struct gp_diag *diag)
+{
+	struct rank_files left = list_files(a, a_path);
+	struct rank_files right = list_files(b, b_path);
+
+	pair_files(&left, &right, pairs);
+	free(left.items);
+	free(right.items);
+	return pairs->count ? GP_OK : no_pair(pairs, diag);
 }
 
 /* ---- a trace, replayed ---- */
@@ -440,8 +503,11 @@ static enum gp_status read_ranks(struct session *s, struct gp_diag *diag)
 				       &s->progress, &s->b_ranks, diag);
 	if (status != GP_OK)
 		return status;
-	gp_diag_file(diag, s->b_path ? s->b_path : s->a_path);
-	return pair_ranks(&s->a_ranks, s->b_path ? &s->b_ranks : NULL,
+	if (!s->b_path)
+		return pair_ranks(&s->a_ranks, s->a_path, &s->a_ranks,
+				  s->a_path, &s->pairs, diag);
+	gp_diag_file(diag, s->b_path);
+	return pair_ranks(&s->a_ranks, s->a_path, &s->b_ranks, s->b_path,
 			  &s->pairs, diag);
 }
 
@@ -607,6 +673,10 @@ static enum gp_status compare_ranks(struct session *s, struct gp_diag *diag)
 		s->ranks.only_b = s->pairs.only_b;
 		s->ranks.a_name = s->pairs.a_name;
 		s->ranks.b_name = s->pairs.b_name;
+		s->ranks.lost_a = s->pairs.lost_a;
+		s->ranks.lost_b = s->pairs.lost_b;
+		s->ranks.a_lost = s->pairs.a_lost;
+		s->ranks.b_lost = s->pairs.b_lost;
 	}
 	for (size_t i = 0; i < s->pairs.count; i++)
 		most += s->pairs.items[i].a->trace->device_count;
@@ -703,6 +773,27 @@ static void write_changes(void *arg, const struct gp_report_style *style,
 		gp_change_text(s->changes, s->change_count, ranks, style, out);
 }
 
+/* GP_FAILED: a limit was given, and something could not be held to it. */
+static enum gp_status all_compared(const struct session *s,
+				   struct gp_diag *diag)
+{
+	size_t files = s->ranks.only_a + s->ranks.only_b;
+
+	if (!s->limit.is_there)
+		return GP_OK;
+	if (s->lone)
+		return gp_diag_set(diag, GP_FAILED,
+				   "%zu device%s of one side could not be "
+				   "compared",
+				   s->lone, s->lone > 1 ? "s" : "");
+	if (!files)
+		return GP_OK;
+	gp_diag_file(diag, s->b_path);
+	return gp_diag_set(diag, GP_FAILED,
+			   "%zu file%s of one side could not be compared",
+			   files, files > 1 ? "s" : "");
+}
+
 static enum gp_status run(struct session *s, struct gp_diag *diag)
 {
 	enum gp_status status = GP_OK;
@@ -717,11 +808,8 @@ static enum gp_status run(struct session *s, struct gp_diag *diag)
 	if (status == GP_OK)
 		status = limit_hold(&s->limit, s->changes, s->change_count,
 				    diag);
-	if (status == GP_OK && s->limit.is_there && s->lone)
-		status = gp_diag_set(diag, GP_FAILED,
-				     "%zu device%s of one side could not be "
-				     "compared",
-				     s->lone, s->lone > 1 ? "s" : "");
+	if (status == GP_OK)
+		status = all_compared(s, diag);
 	if (status == GP_OK)
 		status = gp_rank_files_verdict(&s->a_ranks, diag);
 	if (status == GP_OK)

@@ -629,6 +629,20 @@ static void print_only(const struct gp_page *page, const char *label,
 			      gp_page_name(name));
 }
 
+/* Files of one side that have nothing to be compared with. */
+static void print_lost(const struct gp_page *page, const char *side,
+		       size_t count, const struct gp_rank_unread *one)
+{
+	char others[48] = "";
+
+	if (!count)
+		return;
+	if (count > 1)
+		snprintf(others, sizeof(others), "; and %zu more", count - 1);
+	gp_page_field(page, "No pair", "%s's %.120s cannot be read: %.160s%s",
+		      side, gp_page_name(one->path), one->reason, others);
+}
+
 /* A pair is called as its file in B, or, where B is a single file, in A; of
  * several devices with that. */
 #define PAIR_NAME 240
@@ -673,6 +687,10 @@ static void print_ranks(const struct gp_page *page,
 	ranks_side(page, "B", ranks->b ? ranks->b : ranks->a);
 	print_only(page, "Only in A", ranks->only_a, ranks->a_name);
 	print_only(page, "Only in B", ranks->only_b, ranks->b_name);
+	if (ranks->b) {
+		print_lost(page, "A", ranks->lost_a, ranks->a_lost);
+		print_lost(page, "B", ranks->lost_b, ranks->b_lost);
+	}
 	gp_page_blank(page);
 	fprintf(page->out, "%-*s%6s%12s%12s%13s\n", NAME, "Pairs that differ",
 		"files", "A reserves", "B reserves", "change");
@@ -872,12 +890,14 @@ static void write_ranks(struct gp_emit *json,
 	gp_emit_open(json, "a", '{', GP_EMIT_LINES);
 	gp_emit_ranks(json, ranks->a);
 	gp_emit_uint(json, "without_counterpart", ranks->only_a);
+	gp_emit_uint(json, "counterpart_unread", ranks->lost_b);
 	gp_emit_close(json, '}');
 	if (!ranks->b)
 		return;
 	gp_emit_open(json, "b", '{', GP_EMIT_LINES);
 	gp_emit_ranks(json, ranks->b);
 	gp_emit_uint(json, "without_counterpart", ranks->only_b);
+	gp_emit_uint(json, "counterpart_unread", ranks->lost_a);
 	gp_emit_close(json, '}');
 }
 

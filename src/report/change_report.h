@@ -44,6 +44,10 @@ struct gp_change_ranks {
 	/* Files without a counterpart, and one of them; NULL: none. */
 	size_t only_a, only_b;
 	const char *a_name, *b_name;
+	/* Files of A that could not be read while B has their counterpart, and
+	 * one of them; and the other way round. */
+	size_t lost_a, lost_b;
+	const struct gp_rank_unread *a_lost, *b_lost;
 };
 
 /* ranks NULL: two files, or one. */

@@ -846,7 +846,9 @@ const struct gp_key keys_of_advice[] = {
 	NEW("change_ranks", "Files of one side."),
 	OBJECT("ranks", 0, "ranks"),
 	KEY("without_counterpart", COUNT, 0,
-	    "Classes of ranks that the other side does not have."),
+	    "Files that the other side does not have."),
+	KEY("counterpart_unread", COUNT, 0,
+	    "Files that the other side has, but they could not be read."),
 
 	NEW("change", "What changed on a device."),
 	KEY("device", COUNT, 0, "CUDA's ordinal."),
