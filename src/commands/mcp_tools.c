@@ -21,6 +21,7 @@
 #include "base/safe.h"
 #include "base/text.h"
 #include "commands/options.h"
+#include "commands/session.h"
 #include "gpupool/ask.h"
 #include "gpupool/input.h"
 
@@ -283,6 +284,29 @@ struct gp_mcp_shelf {
 	unsigned long clock;
 };
 
+static bool is_below(const char *path, const char *folder)
+{
+	char whole[PATH_MAX], top[PATH_MAX];
+	size_t length;
+
+	if (!realpath(path, whole) || !realpath(folder, top))
+		return false;
+	length = strlen(top);
+	return !strncmp(whole, top, length) &&
+	       (whole[length] == '/' || !whole[length] || length == 1);
+}
+
+/* By a session's guard, too: a link in a folder of ranks may lead out of it. */
+static bool is_allowed(const void *arg, const char *path)
+{
+	const struct gp_mcp_shelf *shelf = arg;
+
+	for (size_t i = 0; i < shelf->folder_count; i++)
+		if (is_below(path, shelf->folders[i]))
+			return true;
+	return !shelf->folder_count;
+}
+
 struct gp_mcp_shelf *gp_mcp_shelf_create(const char *const *folders,
 					 size_t count)
 {
@@ -291,6 +315,7 @@ struct gp_mcp_shelf *gp_mcp_shelf_create(const char *const *folders,
 	shelf->folders = folders;
 	shelf->folder_count = count;
 	shelf->session = gp_session_create();
+	gp_session_limit(shelf->session, is_allowed, shelf);
 	return shelf;
 }
 
@@ -336,6 +361,19 @@ static void forget(struct gp_mcp_shelf *shelf, struct kept *kept)
 	*kept = (struct kept){ 0 };
 }
 
+/* Forgets what has changed since it was read: a folder of ranks may hold it. */
+static void refresh(struct gp_mcp_shelf *shelf)
+{
+	for (size_t i = 0; i < SHELF; i++) {
+		struct kept *kept = &shelf->kept[i];
+		struct stat now;
+
+		if (kept->path && (stat(kept->path, &now) ||
+				   !is_same_file(&kept->file, &now)))
+			forget(shelf, kept);
+	}
+}
+
 /* Reads the trace if it is not kept yet or has changed. Errors are reported by
  * the command that needs it. */
 static void keep(struct gp_mcp_shelf *shelf, const char *path,
@@ -357,26 +395,6 @@ static void keep(struct gp_mcp_shelf *shelf, const char *path,
 	gp_session_hold(shelf->session, path, trace);
 	*kept = (struct kept){ gp_mem_copy_text(path, strlen(path)), *file,
 			       ++shelf->clock };
-}
-
-static bool is_below(const char *path, const char *folder)
-{
-	char whole[PATH_MAX], top[PATH_MAX];
-	size_t length;
-
-	if (!realpath(path, whole) || !realpath(folder, top))
-		return false;
-	length = strlen(top);
-	return !strncmp(whole, top, length) &&
-	       (whole[length] == '/' || !whole[length] || length == 1);
-}
-
-static bool is_allowed(const struct gp_mcp_shelf *shelf, const char *path)
-{
-	for (size_t i = 0; i < shelf->folder_count; i++)
-		if (is_below(path, shelf->folders[i]))
-			return true;
-	return !shelf->folder_count;
 }
 
 /* ---- an answer ---- */
@@ -702,6 +720,8 @@ json_t *gp_mcp_call(struct gp_mcp_shelf *shelf, const char *name,
 	if (!result) {
 		if (S_ISREG(file.st_mode))
 			keep(shelf, q.trace, &file);
+		else
+			refresh(shelf);
 		result = answer(&q, shelf);
 	}
 	release(&q);

@@ -37,6 +37,8 @@ struct gp_session {
 	struct held *held;    /* few: looked through */
 	size_t count, room;
 	struct made made[MADE_KEPT]; /* the oldest first; made NULL: none */
+	gp_session_guard *guard;     /* NULL: all may be read */
+	const void *guard_arg;
 };
 
 /* Whose question this thread answers. */
@@ -154,6 +156,18 @@ struct gp_trace *gp_session_held(const char *name)
 		trace = gp_trace_share(held->trace);
 	pthread_mutex_unlock(&asked->lock);
 	return trace;
+}
+
+void gp_session_limit(struct gp_session *session, gp_session_guard *guard,
+		      const void *arg)
+{
+	session->guard = guard;
+	session->guard_arg = arg;
+}
+
+bool gp_session_may_read(const char *path)
+{
+	return !asked || !asked->guard || asked->guard(asked->guard_arg, path);
 }
 
 /* ---- what is made of them ---- */

@@ -4,6 +4,8 @@
 #ifndef COMMANDS_SESSION_H
 #define COMMANDS_SESSION_H
 
+#include <stdbool.h>
+
 #include "gpupool/ask.h"
 
 /* Sets whose question this thread answers from here on; NULL: nobody's. */
@@ -12,6 +14,14 @@ void gp_session_answer(struct gp_session *session);
 /* A trace of the session whose question this thread answers, with a reference
  * for the caller; NULL: none of that name is held. */
 struct gp_trace *gp_session_held(const char *name);
+
+/* Which files the session's questions may read, besides what is held; all
+ * unless set. The argument is borrowed. */
+typedef bool gp_session_guard(const void *arg, const char *path);
+void gp_session_limit(struct gp_session *session, gp_session_guard *guard,
+		      const void *arg);
+/* Of the session whose question this thread answers. */
+bool gp_session_may_read(const char *path);
 
 /* A cache of results computed from held traces, by trace and a text that says
  * what the result is. A result holds a reference to its trace. It is taken out

@@ -158,6 +158,10 @@ enum gp_status gp_trace_file_input(const struct gp_input_config *config,
 	if (gp_outlet_is_redirected() && !strcmp(config->path, "-"))
 		return gp_diag_set(diag, GP_USAGE,
 				   "there is no standard input to read");
+	if (!gp_session_may_read(config->path))
+		return gp_diag_set(diag, GP_INPUT,
+				   "it leads out of the folders that may be "
+				   "read");
 	return gp_input_read(config, trace, diag);
 }
 

@@ -238,6 +238,49 @@ def test_names_of_files():
         assert server.end() == []
 
 
+def link_out(inside, outside):
+    """Links in a folder of ranks are not followed out of it either."""
+    with open(os.path.join(outside, "secret.json"), "w") as file:
+        file.write("no trace")
+    os.symlink("t.json", os.path.join(inside, "near.json"))
+    for name in ("t.json", "secret.json", "none.json"):
+        os.symlink(os.path.join(outside, name),
+                   os.path.join(inside, "link-" + name))
+    server = Server(inside)
+    for tool in ("info", "replay", "suggest", "sweep", "who_holds"):
+        told = server.call(tool, trace=inside)
+        text = told["content"][0]["text"]
+        if tool == "who_holds":
+            assert told["isError"], told
+            continue
+        assert not told["isError"], text
+        for name in ("t.json", "secret.json", "none.json"):
+            assert (f"link-{name}: cannot be read: it leads out of the "
+                    "folders that may be read") in text, text
+        ranks = told["structuredContent"]["ranks"]
+        assert ranks["files"] == 2 and len(ranks["unread"]) == 3, ranks
+    assert server.end() == []
+
+
+def test_changed_rank():
+    """A file that is kept and then changes is read anew in its folder."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "t.json")
+        for steps in (1, 3):
+            said = run("gen", "transformer", f"steps={steps}", "-o",
+                       os.path.join(folder, f"{steps}.json"))
+            assert said.returncode == 0, said.stderr
+        os.rename(os.path.join(folder, "1.json"), path)
+        three = os.path.join(folder, "3.json")
+        server = Server(folder)
+        first = server.call("replay", trace=path)
+        os.replace(three, path)
+        second = server.call("replay", trace=folder)
+        assert (first["structuredContent"]["runs"]
+                != second["structuredContent"]["runs"])
+        assert server.end() == []
+
+
 def test_folders():
     with tempfile.TemporaryDirectory() as folder:
         inside, outside = (os.path.join(folder, name)
@@ -257,6 +300,7 @@ def test_folders():
             assert told["isError"], path
             assert "not in a folder" in told["content"][0]["text"], told
         assert server.end() == []
+        link_out(inside, outside)
         assert run("mcp", SMALL).returncode == 3
 
 
