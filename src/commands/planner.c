@@ -136,6 +136,8 @@ void gp_planner_start(struct gp_planner *planner,
 	planner->pid = listener < 0 ? -1 : fork();
 	if (!planner->pid)
 		listen_on(listener, &source);
+	if (planner->pid > 0)
+		setpgid(planner->pid, planner->pid); /* as it does itself */
 	if (planner->pid < 0)
 		gp_notice("gpupool: cuDNN cannot be asked at %s: %s\n",
 			  planner->socket, strerror(errno));
@@ -147,9 +149,12 @@ void gp_planner_start(struct gp_planner *planner,
 
 void gp_planner_stop(struct gp_planner *planner)
 {
+	/* With those that it started, which are children of this process once
+	 * it is gone, and none of the program's. */
 	if (planner->pid > 0) {
 		kill(planner->pid, SIGKILL);
-		while (waitpid(planner->pid, NULL, 0) < 0 && errno == EINTR)
+		kill(-planner->pid, SIGKILL);
+		while (waitpid(-planner->pid, NULL, 0) > 0 || errno == EINTR)
 			continue;
 	}
 	if (*planner->socket)
