@@ -2,9 +2,12 @@
 /* gpupool fit: whether a program fits a device, without one. */
 #include <inttypes.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/larger.h"
 #include "base/mem.h"
@@ -39,6 +42,13 @@ struct session {
 	struct gp_explain explain; /* of the device that decides */
 	struct gp_progress progress;
 	struct gp_fit_report report;
+
+	/* Of the run on a device that is full at its size. */
+	bool can_read_again; /* the standard input, from this offset on */
+	off_t input;
+	char again_folder[PATH_MAX];
+	struct gp_trace *again; /* owned; NULL: none */
+	struct gp_plan again_plan;
 };
 
 /* ---- the program ---- */
@@ -260,6 +270,154 @@ static enum gp_status judge(struct session *s, struct gp_diag *diag)
 	return status;
 }
 
+/* ---- the program, where memory may run out ---- */
+
+/* Whether another run reads what the first one does, as far as that reads its
+ * standard input. */
+static void look_at_input(struct session *s)
+{
+	struct pollfd at = { .fd = STDIN_FILENO, .events = POLLIN };
+	struct stat info;
+
+	s->input = lseek(STDIN_FILENO, 0, SEEK_CUR);
+	if (fstat(STDIN_FILENO, &info) || S_ISREG(info.st_mode) ||
+	    S_ISCHR(info.st_mode))
+		s->can_read_again = true;
+	else /* a pipe, at its end */
+		s->can_read_again =
+			poll(&at, 1, 0) == 1 && at.revents == POLLHUP;
+}
+
+/* A program of which not all fits may catch the error and ask for less. That it
+ * left a process running, or that several share a device, is no such case. */
+static bool may_do_with_less(const struct session *s)
+{
+	const struct gp_fit_report *r = &s->report;
+
+	return s->can_read_again && r->study->case_count && !r->exit &&
+	       !r->runs_on && !r->sharers && !gp_fit_is(r);
+}
+
+static void note_trace(struct session *s, struct gp_trace *trace)
+{
+	struct gp_fit_again *again = &s->report.again;
+
+	for (uint32_t d = 0; d < trace->device_count; d++) {
+		const struct gp_device_trace *t = &trace->devices[d];
+
+		for (size_t i = 0; i < t->event_count; i++) {
+			if (!(t->events[i].flags & GP_REFUSED) || again->ooms++)
+				continue;
+			again->device = d;
+			again->event = i;
+		}
+	}
+	/* The first that tells of one, else the first. */
+	if (s->again && (!again->ooms || again->trace)) {
+		gp_trace_destroy(trace);
+		return;
+	}
+	gp_trace_destroy(s->again);
+	s->again = trace;
+	again->trace = again->ooms ? trace : NULL;
+}
+
+static enum gp_status read_again(struct session *s, size_t count,
+				 const char *output, struct gp_diag *diag)
+{
+	enum gp_status status = GP_OK;
+
+	for (size_t i = 0; i < count && status == GP_OK; i++) {
+		struct gp_trace *trace;
+		char path[PATH_MAX];
+
+		gp_recorded_name(output, i, count, path, sizeof(path));
+		status = gp_trace_file_read(path, &s->progress, &trace, diag);
+		if (status == GP_OK)
+			note_trace(s, trace);
+	}
+	return status;
+}
+
+/* Who holds the memory in that run, in place of the first. */
+static enum gp_status explain_again(struct session *s, struct gp_diag *diag)
+{
+	struct gp_fit_again *again = &s->report.again;
+	struct gp_replay_config run;
+	const struct gp_explain_config config = {
+		.run = &run,
+		.skip_attempts = true,
+		.look_at_fullest = true,
+	};
+	enum gp_status status;
+
+	again->trace = s->again;
+	if (!s->again || !s->again->device_count)
+		return GP_OK;
+	status = gp_plan_recorded(&s->again_plan, s->again, diag);
+	if (status != GP_OK)
+		return status;
+	gp_explain_release(&s->explain);
+	s->explain = (struct gp_explain){ 0 };
+	s->report.trace = s->again;
+	s->report.device = again->device;
+	run = gp_plan_simulated(&s->again_plan, again->device);
+	return gp_explain(&config, &s->explain, diag);
+}
+
+/* Draws the values that the first run had, where several seeds were asked for.
+ */
+static enum gp_status run_full(struct session *s,
+			       struct gp_recording *recording,
+			       struct gp_diag *diag)
+{
+	struct gp_options options = s->recorded;
+	char output[PATH_MAX], values[40];
+	enum gp_status status = gp_own_fresh("fit", s->again_folder, diag);
+
+	if (status != GP_OK)
+		return status;
+	if ((size_t)snprintf(output, sizeof(output), "%s/trace.jsonl",
+			     s->again_folder) >= sizeof(output))
+		return GP_SYSTEM;
+	options.output = output;
+	if (options.seeds) {
+		snprintf(values, sizeof(values), "drawn:%" PRIu64,
+			 s->seeds.worst);
+		options.values = values;
+		options.seeds = 0;
+	}
+	recording->options = &options;
+	if (s->input >= 0)
+		lseek(STDIN_FILENO, s->input, SEEK_SET);
+	status = gp_record_program(recording, diag);
+	recording->options = NULL;
+	return status == GP_OK ? read_again(s, recording->count, output, diag)
+			       : status;
+}
+
+/* A run that cannot be made changes nothing of what is known. */
+static enum gp_status try_full(struct session *s, struct gp_diag *diag)
+{
+	struct gp_recording recording = { .is_silent = true };
+	struct gp_fit_again *again = &s->report.again;
+	struct gp_diag ignored = { 0 };
+
+	if (!may_do_with_less(s))
+		return GP_OK;
+	if (!s->options->quiet)
+		gp_notice("gpupool: %s asks for more than %s has; it is run "
+			  "again with that memory, as it may catch the error\n",
+			  s->report.program, s->gpu->name);
+	if (run_full(s, &recording, &ignored) != GP_OK || !recording.count ||
+	    recording.runs_on)
+		return GP_OK;
+	again->is_there = true;
+	again->exit = gp_recording_status(&recording);
+	again->reserved = recording.peak_reserved;
+	return again->exit ? GP_OK : explain_again(s, diag);
+}
+
 /* ---- the answer ---- */
 
 /* "train.py" of "python -u train.py --fast": the first word that names a file
@@ -411,6 +569,9 @@ static void release(struct session *s)
 	free(s->traces);
 	free(s->path);
 	free(s->words);
+	gp_plan_release(&s->again_plan);
+	gp_trace_destroy(s->again);
+	gp_own_remove(s->again_folder);
 	gp_own_remove(s->folder);
 }
 
@@ -562,7 +723,11 @@ static enum gp_status fit_command(const struct gp_options *options,
 				   "--format html: it is drawn with --vary "
 				   "only");
 	}
+	if (!options->from_trace)
+		look_at_input(&s);
 	status = find_out(&s, diag);
+	if (status == GP_OK)
+		status = try_full(&s, diag);
 	if (status == GP_OK)
 		status = report(&s, diag);
 	release(&s);

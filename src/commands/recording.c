@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -500,12 +501,25 @@ static void set_environment(const struct session *s)
 	setenv("TRITON_LIBCUDA_PATH", s->stand_ins, 0);
 }
 
+static void silence(void)
+{
+	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+	if (null < 0)
+		return;
+	dup2(null, STDOUT_FILENO);
+	dup2(null, STDERR_FILENO);
+	close(null);
+}
+
 static void prepare_program(const void *data)
 {
 	const struct session *s = data;
 
 	if (s->recording->is_output_aside)
 		dup2(STDERR_FILENO, STDOUT_FILENO);
+	if (s->recording->is_silent)
+		silence();
 	set_environment(s);
 	set_libraries(s);
 	/* Sets of objects are walked in the order of their addresses. */

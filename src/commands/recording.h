@@ -15,6 +15,7 @@ struct gp_recording {
 	bool is_boundless; /* the size of device memory that the program sees is
 			      not a limit */
 	bool is_output_aside; /* the program's output goes to standard error */
+	bool is_silent;	      /* it goes nowhere */
 	/* After it: */
 	size_t count; /* of traces; gp_recorded_name names them */
 	/* Bytes, of the device and process that had most. */

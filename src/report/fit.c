@@ -104,13 +104,21 @@ static uint64_t least_of(const struct gp_fit_report *r, struct need need)
 	return need.all ? need.pytorch + r->besides.low : 0;
 }
 
+/* It runs where not all that it asks for fits. */
+static bool does_with_less(const struct gp_fit_report *r)
+{
+	return r->again.is_there && !r->again.exit;
+}
+
 static enum doubt doubt_of(const struct gp_fit_report *r)
 {
 	struct need need = as_it_is(r);
 
+	if (does_with_less(r))
+		return NO_DOUBT;
 	if (!verdict_is_bad(verdict_of(r)))
 		return r->exit ? BY_EXIT : r->sharers ? BY_SHARERS : NO_DOUBT;
-	if (r->went_on)
+	if (r->went_on && !r->again.is_there)
 		return BY_OOM;
 	return need.all && least_of(r, need) <= r->gpu->capacity ? BY_RANGE
 								 : NO_DOUBT;
@@ -122,7 +130,8 @@ bool gp_fit_is(const struct gp_fit_report *r)
 	 * is unknown. */
 	if (!r->study->case_count)
 		return !r->exit && !r->runs_on;
-	return doubt_of(r) == NO_DOUBT && !verdict_is_bad(verdict_of(r));
+	return doubt_of(r) == NO_DOUBT &&
+	       (does_with_less(r) || !verdict_is_bad(verdict_of(r)));
 }
 
 bool gp_fit_is_open(const struct gp_fit_report *r)
@@ -137,6 +146,8 @@ static uint64_t shown(const struct gp_fit_report *r)
 {
 	const struct gp_trial *trial = &r->study->trials[0];
 
+	if (does_with_less(r))
+		return r->again.reserved + r->besides.shown;
 	return !verdict_is_bad(verdict_of(r))
 		       ? trial->cases[r->worst].reserved + r->besides.shown
 		       : 0;
@@ -214,13 +225,54 @@ static void print_doubt(const struct gp_page *page,
 		     r->program, r->gpu->name, why);
 }
 
+static void print_less(const struct gp_page *page,
+		       const struct gp_fit_report *r)
+{
+	const struct gp_fit_again *again = &r->again;
+	char event[GP_EVENT_TEXT], times[GP_PLURAL_TEXT];
+
+	if (!again->ooms) {
+		gp_page_line(page, GP_TONE_GOOD, 0,
+			     "%s runs on %s: it asks for less there, and ended "
+			     "well. Where memory never runs out it asks for "
+			     "more than that has.",
+			     r->program, r->gpu->name);
+		return;
+	}
+	gp_page_line(page, GP_TONE_GOOD, 0,
+		     "%s runs on %s, but not all that it asks for fits: with "
+		     "that memory %s failed, %s%s, and it went on and ended "
+		     "well.",
+		     r->program, r->gpu->name,
+		     gp_plural_text(again->ooms, "request", times),
+		     again->ooms > 1 ? "the first at " : "at ",
+		     gp_event_words(again->trace, again->device, again->event,
+				    event));
+}
+
+static void print_setting(const struct gp_page *page,
+			  const struct gp_fit_report *r)
+{
+	const char *conf = verdict_of(r)->conf;
+
+	if (!conf)
+		return;
+	if (does_with_less(r))
+		gp_page_line(page, GP_TONE_PLAIN, 0,
+			     "All that it asks for fits with:");
+	gp_page_blank(page);
+	fprintf(page->out, "    %s\n", verdict_line(conf).text);
+}
+
 static void print_answer(const struct gp_page *page,
 			 const struct gp_fit_report *r)
 {
 	const struct gp_verdict *v = verdict_of(r);
 	enum doubt doubt = doubt_of(r);
 
-	if (doubt == BY_RANGE)
+	if (does_with_less(r))
+		print_less(page, r);
+	else if (doubt == BY_RANGE)
 		print_range(page, r, as_it_is(r));
 	else if (doubt)
 		print_doubt(page, r, doubt);
@@ -235,10 +287,7 @@ static void print_answer(const struct gp_page *page,
 			     "The program ended with status %d: what it would "
 			     "have done after that is not counted.",
 			     r->exit);
-	if (v->conf) {
-		gp_page_blank(page);
-		fprintf(page->out, "    %s\n", verdict_line(v->conf).text);
-	}
+	print_setting(page, r);
 }
 
 static void print_need(const struct gp_page *page, const char *label,
@@ -322,15 +371,18 @@ void gp_report_fit_text(const struct gp_fit_report *r,
 	print_answer(&page, r);
 	gp_page_blank(&page);
 	/* A program that takes all there is needs no such device. */
-	if (!r->went_on || as_it_is(r).all) {
-		print_need(&page, "Needs", r, as_it_is(r));
+	if (!r->went_on || r->again.is_there || as_it_is(r).all) {
+		print_need(&page,
+			   does_with_less(r) ? "All it asks for" : "Needs", r,
+			   as_it_is(r));
 		print_need(&page, "With that setting", r, with_setting(r));
 		print_shown(&page, r);
 		gp_page_blank(&page);
 	}
 	gp_report_holders_brief(&page, r->explain, MOST_HOLDERS);
 	gp_report_owners(&page, r->explain, MOST_HOLDERS);
-	gp_page_blank(&page);
+	if (r->explain->live_bytes)
+		gp_page_blank(&page);
 	ranks_head(&page, r->ranks, RANKS_BRIEFLY);
 	if (r->path)
 		gp_page_field(&page, "Path", "%s", r->path);
@@ -375,6 +427,19 @@ static void write_gpu(struct gp_emit *json, const struct gp_fit_report *r)
 	gp_emit_close(json, '}');
 }
 
+static void write_again(struct gp_emit *json, const struct gp_fit_report *r)
+{
+	const struct gp_fit_again *again = &r->again;
+
+	if (!again->is_there)
+		return;
+	gp_emit_open(json, "again", '{', GP_EMIT_FLAT);
+	gp_emit_int(json, "exit", again->exit);
+	gp_emit_uint(json, "ooms", again->ooms);
+	gp_emit_uint(json, "reserved_bytes", again->reserved);
+	gp_emit_close(json, '}');
+}
+
 void gp_report_fit_json(const struct gp_fit_report *r, FILE *out)
 {
 	struct gp_emit json = gp_emit_begin(GP_REPORT_SCHEMA, out);
@@ -385,6 +450,7 @@ void gp_report_fit_json(const struct gp_fit_report *r, FILE *out)
 	gp_emit_bool(&json, "fits", gp_fit_is(r));
 	gp_emit_bool(&json, "known", !gp_fit_is_open(r));
 	gp_emit_uint(&json, "sharers", r->sharers);
+	write_again(&json, r);
 	write_gpu(&json, r);
 	gp_emit_ranks(&json, r->ranks);
 	if (is_used) {

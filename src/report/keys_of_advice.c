@@ -145,7 +145,9 @@ const struct gp_key keys_of_advice[] = {
 	KEY("exit", COUNT, 0,
 	    "How it ended, as a shell has it; not 0: what it would have done "
 	    "after that is not counted."),
-	KEY("fits", BOOL, 0, "Whether it certainly fits as it is."),
+	KEY("fits", BOOL, 0,
+	    "Whether it certainly fits as it is, or runs without all that it "
+	    "asks for."),
 	KEY("known", BOOL, 0,
 	    "Whether that is known; false: the program failed, or its "
 	    "processes share a device, or it went on where memory ran out, or "
@@ -153,6 +155,10 @@ const struct gp_key keys_of_advice[] = {
 	KEY("sharers", COUNT, 0,
 	    "How many of its processes use one device; not 0: each was judged "
 	    "as if it were alone there, and whether all fit is not known."),
+	NAMED("again", MAYBE, "fit_again",
+	      "The program once more, on a device that is full at its size, "
+	      "where not all that it asks for fits. Where it ended well there, "
+	      "fits is true, and what is in use is of that run."),
 	NAMED("gpu", 0, "fit_gpu", "The device."),
 	OBJECT("ranks", MAYBE, "ranks"),
 	NAMED("needs", NULLABLE | MAYBE, "fit_need",
@@ -184,6 +190,11 @@ const struct gp_key keys_of_advice[] = {
 	KEY("non_pytorch_high_bytes", BYTES, 0, "The same, at most."),
 	KEY("source", TEXT, NULLABLE,
 	    "Where it was told; null: of other devices only."),
+
+	NEW("fit_again", "A program where memory may run out."),
+	KEY("exit", COUNT, 0, "How it ended, as a shell has it."),
+	KEY("ooms", COUNT, 0, "Requests that failed."),
+	KEY("reserved_bytes", BYTES, 0, "Reserved by PyTorch at the peak."),
 
 	NEW("fit_need", "What a device must have."),
 	KEY("bytes", BYTES, 0,

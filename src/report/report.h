@@ -319,6 +319,18 @@ void gp_report_floor_csv(const struct gp_floor_report *report, FILE *out);
 
 /* ---- fit: whether a recorded program fits a device ---- */
 
+/* The program once more, on a device that is full at its size: one that catches
+ * the error and asks for less runs there. */
+struct gp_fit_again {
+	bool is_there;
+	int exit;		      /* as the shell has it */
+	uint64_t ooms;		      /* requests that failed */
+	const struct gp_trace *trace; /* with the first of them, or most */
+	uint32_t device;	      /* its index */
+	uint64_t event;
+	uint64_t reserved; /* by PyTorch, at the peak */
+};
+
 struct gp_fit_report {
 	const char *program; /* its file's name */
 	int exit;	     /* as the shell has it; not 0: what is told is of
@@ -342,13 +354,14 @@ struct gp_fit_report {
 	bool went_on;	 /* it ran out of memory when it was recorded, and did
 			  * not end by that */
 	uint64_t oom;	 /* the first event of that */
-	const struct gp_explain *explain;
+	struct gp_fit_again again;
+	const struct gp_explain *explain; /* of the trace that is told of */
 };
 
 /* Bytes of a device that it needs in all, as it is; 0: not known, or none is
  * large enough. */
 uint64_t gp_fit_needs(const struct gp_fit_report *report);
-/* Whether all of it fits, as it is. */
+/* Whether it runs there, as it is. */
 bool gp_fit_is(const struct gp_fit_report *report);
 /* Whether that is not known: the program failed, processes share a device,
  * nothing used one and a process goes on, the program can do with less than it
