@@ -39,6 +39,7 @@ struct session {
 	char *given_explain, *given_suggest; /* owned */
 	struct gp_look_report report;
 	struct gp_log_report log; /* path NULL: the input is a trace */
+	bool has_message;	  /* in log, of an input that is no trace */
 };
 
 /* ---- what is asked ---- */
@@ -194,8 +195,21 @@ static bool asks_for_replay(const struct gp_options *options)
 }
 
 /* What is no trace may be the log of a program that ran out of memory. */
-static enum gp_status look_at_log(struct session *s, enum gp_status status,
-				  struct gp_diag *diag)
+static bool may_be_log(const struct session *s)
+{
+	return s->options->operand_count == 1 && !asks_for_replay(s->options);
+}
+
+/* As it is read: standard input cannot be read again. */
+static void take_unknown(void *arg, struct gp_source *source)
+{
+	struct session *s = arg;
+
+	s->has_message = oom_log_scan(source, &s->log.message);
+}
+
+/* A log that begins as a trace may, with JSON. */
+static bool read_log(struct session *s)
 {
 	const struct gp_input_config config = {
 		.path = s->options->operands[0],
@@ -203,11 +217,17 @@ static enum gp_status look_at_log(struct session *s, enum gp_status status,
 	};
 	struct gp_diag none = { 0 };
 
-	if (!diag->is_foreign || s->options->operand_count > 1 ||
-	    !strcmp(config.path, "-") || asks_for_replay(s->options) ||
-	    oom_log_read(&config, &s->log.message, &none) != GP_OK)
+	return strcmp(config.path, "-") != 0 &&
+	       oom_log_read(&config, &s->log.message, &none) == GP_OK;
+}
+
+static enum gp_status look_at_log(struct session *s, enum gp_status status,
+				  struct gp_diag *diag)
+{
+	if (!diag->is_foreign || !may_be_log(s) ||
+	    (!s->has_message && !read_log(s)))
 		return status;
-	s->log.path = config.path;
+	s->log.path = s->options->operands[0];
 	s->log.conclusion = oom_log_conclude(&s->log.message);
 	*diag = (struct gp_diag){ 0 };
 	return GP_OK;
@@ -292,6 +312,10 @@ static enum gp_status look_command(const struct gp_options *options,
 	};
 	enum gp_status status = gp_studying_check(options, diag);
 
+	if (may_be_log(&s) && !strcmp(options->operands[0], "-")) {
+		s.progress.unknown = take_unknown;
+		s.progress.unknown_arg = &s;
+	}
 	if (status == GP_OK)
 		status = is_spans(options) ? look_at_spans(&s, diag)
 					   : look_at_traces(&s, diag);

@@ -175,6 +175,8 @@ enum gp_status gp_trace_file_read(const char *path,
 		.progress = gp_progress_read,
 		.progress_arg = progress,
 		.is_of_host = progress->is_of_host,
+		.unknown = progress->unknown,
+		.unknown_arg = progress->unknown_arg,
 	};
 
 	return gp_trace_file_input(&config, trace, diag);

@@ -59,6 +59,8 @@ static bool is_binary(const unsigned char *at, size_t n)
 
 /* ---- formats in JSON ---- */
 
+/* Of a list only one that begins with another list, an object or a text: logs
+ * begin with "[rank0]: " and "[2026-". */
 static bool is_json(const unsigned char *at, size_t n)
 {
 	static const unsigned char bom[] = { 0xef, 0xbb, 0xbf };
@@ -71,7 +73,15 @@ static bool is_json(const unsigned char *at, size_t n)
 		at++;
 		n--;
 	}
-	return n && (*at == '{' || *at == '[');
+	if (!n || *at == '{')
+		return n;
+	if (*at != '[')
+		return false;
+	do {
+		at++;
+		n--;
+	} while (n && isspace(*at));
+	return n && strchr("[{\"]", *at) && *at;
 }
 
 static void skip_byte_order_mark(struct gp_source *source)
@@ -209,6 +219,15 @@ static enum gp_status fail_unknown(const unsigned char *at, size_t n,
 				       : "it is empty");
 }
 
+/* What comes of it is no matter of the trace. */
+static void show_unknown(struct gp_source *source, struct gp_diag *diag)
+{
+	const struct gp_diag why = *diag;
+
+	source->config->unknown(source->config->unknown_arg, source);
+	*diag = why;
+}
+
 /* host_traces may be missing or empty. */
 static enum gp_status fail_host(struct gp_trace **trace, struct gp_diag *diag)
 {
@@ -237,6 +256,8 @@ enum gp_status gp_input_read(const struct gp_input_config *config,
 			read = formats[i].read;
 	status = read ? read(&source, trace, diag)
 		      : fail_unknown(source.at, n, diag);
+	if (!read && config->unknown)
+		show_unknown(&source, diag);
 	gp_source_close(&source);
 	if (status == GP_OK && config->is_of_host && !(*trace)->device_count)
 		status = fail_host(trace, diag);

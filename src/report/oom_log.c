@@ -67,6 +67,13 @@ static void say_capacity(struct gp_words *words, const struct oom_message *m,
 		       missing, why);
 }
 
+/* What shows who holds a device's memory. */
+static const char *const smi[] = {
+	[OOM_OF_CUDA] = "nvidia-smi",
+	[OOM_OF_HIP] = "rocm-smi",
+	[OOM_OF_XPU] = "xpu-smi",
+};
+
 static struct gp_words sentence_of(const struct oom_message *m,
 				   const struct oom_conclusion *c)
 {
@@ -97,9 +104,8 @@ static struct gp_words sentence_of(const struct oom_message *m,
 	case OOM_BY_UNSEEN:
 		gp_say(&words,
 		       "Out of memory: %s of the device are taken, and not by "
-		       "this PyTorch. Look with nvidia-smi (rocm-smi) for "
-		       "other processes.",
-		       gp_bytes_text(c->unseen, a));
+		       "this PyTorch. Look with %s for other processes.",
+		       gp_bytes_text(c->unseen, a), smi[m->api]);
 		break;
 	case OOM_BY_FULLNESS:
 		gp_say(&words,
@@ -127,6 +133,34 @@ static bool is_worth_a_try(const struct oom_message *m,
 	return is_fragmentation(c) && !m->is_expandable;
 }
 
+/* Where expandable_segments are to be had: with ROCm from pytorch#177974 on,
+ * and for XPU from pytorch#166292. */
+static const char *where_to_try(const struct oom_message *m)
+{
+	if (m->api == OOM_OF_HIP)
+		return " where PyTorch has it on ROCm (2.12 and later with "
+		       "ROCm 7; others warn that it is not supported)";
+	if (m->api == OOM_OF_XPU)
+		return ", with PyTorch 2.10 or later";
+	return m->is_old ? ", with PyTorch 2.1 or later" : ", unless it was on";
+}
+
+static void print_no_cure(const struct gp_page *page,
+			  const struct oom_message *m)
+{
+	static const char *const but[] = {
+		[OOM_OF_CUDA] = ", but while it captures a CUDA graph",
+		[OOM_OF_HIP] = ", but while it captures a graph",
+		[OOM_OF_XPU] = "",
+	};
+
+	gp_page_line(page, GP_TONE_PLAIN, 0,
+		     "torch.%s.empty_cache() would not have helped: before it "
+		     "fails, PyTorch gives back every segment that no tensor "
+		     "is in%s.",
+		     m->api == OOM_OF_XPU ? "xpu" : "cuda", but[m->api]);
+}
+
 static void print_try(const struct gp_page *page, const struct oom_message *m,
 		      const struct oom_conclusion *c)
 {
@@ -134,12 +168,10 @@ static void print_try(const struct gp_page *page, const struct oom_message *m,
 		gp_page_line(page, GP_TONE_PLAIN, 0,
 			     "Worth a try%s; whether it is enough the message "
 			     "cannot tell:",
-			     m->is_old ? ", with PyTorch 2.1 or later"
-				       : ", unless it was on");
+			     where_to_try(m));
 		gp_page_blank(page);
-		fprintf(page->out,
-			"    "
-			"PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True\n");
+		fprintf(page->out, "    %s=expandable_segments:True\n",
+			m->variable);
 		gp_page_blank(page);
 	} else if (is_fragmentation(c)) {
 		gp_page_line(page, GP_TONE_PLAIN, 0,
@@ -147,27 +179,40 @@ static void print_try(const struct gp_page *page, const struct oom_message *m,
 			     "helps the message cannot tell.");
 	}
 	if (is_fragmentation(c) || c->cause == OOM_BY_FULLNESS)
-		gp_page_line(page, GP_TONE_PLAIN, 0,
-			     "torch.cuda.empty_cache() would not have helped: "
-			     "before it fails, PyTorch gives back every "
-			     "segment that no tensor is in, but while it "
-			     "captures a CUDA graph.");
+		print_no_cure(page, m);
 }
 
 /* ---- the numbers ---- */
+
+/* Which of several messages it is: the last, of whichever GPU. */
+#define OF_SEVERAL 80
+static const char *of_several(const struct oom_message *m,
+			      char text[OF_SEVERAL])
+{
+	int gpus = __builtin_popcountll(m->devices);
+	char count[GP_COUNT_TEXT], of[32] = "";
+
+	if (gpus > 1)
+		snprintf(of, sizeof(of), ", of %d GPUs", gpus);
+	*text = 0;
+	if (m->count > 1)
+		snprintf(text, OF_SEVERAL, ", the last of %s such messages%s",
+			 gp_count_text(m->count, count), of);
+	return text;
+}
 
 static void print_where(const struct gp_page *page,
 			const struct gp_log_report *r)
 {
 	const struct oom_message *m = &r->message;
-	char count[GP_COUNT_TEXT], line[GP_COUNT_TEXT], asked[GP_BYTES_TEXT];
+	char line[GP_COUNT_TEXT], asked[GP_BYTES_TEXT], several[OF_SEVERAL];
+	char rank[32] = "";
 
-	gp_count_text(m->line, line);
-	gp_page_field(page, "Asked", "%s, of GPU %u; line %s%s%s%s",
-		      gp_bytes_text(m->asked.bytes, asked), m->device, line,
-		      m->count > 1 ? ", the last of " : "",
-		      m->count > 1 ? gp_count_text(m->count, count) : "",
-		      m->count > 1 ? " such messages" : "");
+	if (m->has_rank)
+		snprintf(rank, sizeof(rank), ", by rank %u", m->rank);
+	gp_page_field(page, "Asked", "%s, of GPU %u%s; line %s%s",
+		      gp_bytes_text(m->asked.bytes, asked), m->device, rank,
+		      gp_count_text(m->line, line), of_several(m, several));
 }
 
 static void print_numbers(const struct gp_page *page,
@@ -201,6 +246,19 @@ static void print_numbers(const struct gp_page *page,
 				      b));
 }
 
+/* What is recorded of XPU is not replayed: its allocator is another. */
+static void print_how_xpu(const struct gp_page *page)
+{
+	gp_page_line(
+		page, GP_TONE_PLAIN, 0,
+		"A snapshot tells who holds the memory. With PyTorch 2.11 or "
+		"later call torch.xpu.memory._record_memory_history() at the "
+		"start, and torch.xpu.memory._dump_snapshot(\"oom.pickle\") "
+		"when it fails:");
+	gp_page_blank(page);
+	fprintf(page->out, "  gpupool view holders oom.pickle\n");
+}
+
 static void print_how(const struct gp_page *page, const struct gp_log_report *r)
 {
 	char total[GP_BYTES_TEXT];
@@ -229,7 +287,10 @@ void gp_report_log_text(const struct gp_log_report *report,
 	gp_page_blank(&page);
 	print_numbers(&page, report);
 	gp_page_blank(&page);
-	print_how(&page, report);
+	if (m->api == OOM_OF_XPU)
+		print_how_xpu(&page);
+	else
+		print_how(&page, report);
 }
 
 /* ---- for a program ---- */
@@ -242,6 +303,12 @@ static const char *const causes[] = {
 	[OOM_BY_UNSEEN] = "unseen",
 	[OOM_BY_FULLNESS] = "full",
 	[OOM_BY_CAPACITY] = "capacity",
+};
+
+static const char *const apis[] = {
+	[OOM_OF_CUDA] = "cuda",
+	[OOM_OF_HIP] = "hip",
+	[OOM_OF_XPU] = "xpu",
 };
 
 static void write_printed(struct gp_emit *json, const char *key,
@@ -262,12 +329,19 @@ void gp_report_log_json(const struct gp_log_report *report, FILE *out)
 	gp_emit_trace_path(&json, report->path, NULL);
 	gp_emit_uint(&json, "line", m->line);
 	gp_emit_uint(&json, "messages", m->count);
+	gp_emit_uint(&json, "gpus", (uint64_t)__builtin_popcountll(m->devices));
 	gp_emit_uint(&json, "device", m->device);
+	if (m->has_rank)
+		gp_emit_uint(&json, "rank", m->rank);
+	else
+		gp_emit_null(&json, "rank");
+	gp_emit_text(&json, "api", apis[m->api]);
 	gp_emit_text(&json, "cause", causes[c->cause]);
 	if (is_worth_a_try(m, c))
 		gp_emit_text(&json, "worth_a_try", "expandable_segments:True");
 	else
 		gp_emit_null(&json, "worth_a_try");
+	gp_emit_text(&json, "variable", m->variable);
 	write_printed(&json, "asked_bytes", m->asked);
 	gp_emit_uint(&json, "allocated_bytes", c->allocated);
 	write_printed(&json, "reserved_bytes", m->reserved);

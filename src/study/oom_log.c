@@ -9,7 +9,6 @@
 
 #include "base/larger.h"
 #include "formats/readers.h"
-#include "formats/source.h"
 
 /* ---- sizes: "0 bytes", "512.00 KiB", "23.69 GiB" (c10, format_size) ---- */
 
@@ -190,6 +189,42 @@ static bool parse_list(const char *text, struct oom_message *m)
 	       allocated.is_there;
 }
 
+/* The word before the mark: CUDA unless it is another. */
+static enum oom_api api_before(const char *line, const char *mark)
+{
+	static const char *const names[] = {
+		[OOM_OF_HIP] = "HIP ",
+		[OOM_OF_XPU] = "XPU ",
+	};
+
+	for (size_t i = OOM_OF_HIP; i < sizeof(names) / sizeof(*names); i++) {
+		size_t length = strlen(names[i]);
+
+		if ((size_t)(mark - line) >= length &&
+		    !memcmp(mark - length, names[i], length))
+			return (enum oom_api)i;
+	}
+	return OOM_OF_CUDA;
+}
+
+/* The variable of the environment that the message names for settings. */
+static const char *variable_of(const char *text, enum oom_api api)
+{
+	static const char *const names[] = { "PYTORCH_CUDA_ALLOC_CONF",
+					     "PYTORCH_HIP_ALLOC_CONF",
+					     "PYTORCH_ALLOC_CONF" };
+	static const char *const by_default[] = {
+		[OOM_OF_CUDA] = "PYTORCH_CUDA_ALLOC_CONF",
+		[OOM_OF_HIP] = "PYTORCH_HIP_ALLOC_CONF",
+		[OOM_OF_XPU] = "PYTORCH_ALLOC_CONF",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strstr(text, names[i]))
+			return names[i];
+	return by_default[api];
+}
+
 bool oom_log_parse(const char *line, struct oom_message *message)
 {
 	const char *text = strstr(line, GP_OOM_MARK), *device;
@@ -197,6 +232,8 @@ bool oom_log_parse(const char *line, struct oom_message *message)
 
 	if (!text)
 		return false;
+	m.api = api_before(line, text);
+	m.variable = variable_of(text, m.api);
 	m.asked = bytes_at(text + strlen(GP_OOM_MARK));
 	device = strstr(text, "GPU ");
 	if (!m.asked.is_there || !device)
@@ -210,123 +247,6 @@ bool oom_log_parse(const char *line, struct oom_message *message)
 		return false;
 	*message = m;
 	return true;
-}
-
-/* ---- a log ---- */
-
-/* A message with a hundred processes is shorter. */
-#define LINE_ROOM 8192
-
-struct log {
-	struct gp_source source;
-	struct oom_message last;
-	uint64_t line;
-};
-
-/* Whether the numbers of a message are complete. */
-static bool is_whole(const char *text)
-{
-	return strstr(text, " is reserved by PyTorch but unallocated") ||
-	       strstr(text, " reserved in total") || strstr(text, " cached)");
-}
-
-/* Where the message at `at` ends at the latest. */
-static size_t room_of(const struct log *log, const unsigned char *at)
-{
-	size_t mark = strlen(GP_OOM_MARK);
-	size_t n = gp_smaller((size_t)(log->source.end - at), LINE_ROOM - 1);
-	const unsigned char *next =
-		n > mark ? memmem(at + mark, n - mark, GP_OOM_MARK, mark)
-			 : NULL;
-
-	return next ? (size_t)(next - at) : n;
-}
-
-/* Copies a message. A console may have wrapped it: a line's end is as good as a
- * blank, until the numbers are complete. */
-static void copy_message(const struct log *log, const unsigned char *at,
-			 char text[LINE_ROOM])
-{
-	size_t n = room_of(log, at), length = 0;
-
-	text[0] = '\0';
-	for (size_t i = 0; i < n && at[i]; i++) {
-		bool is_space = at[i] == ' ' || at[i] == '\n' || at[i] == '\r';
-
-		if (at[i] == '\n' && is_whole(text))
-			break;
-		if (!is_space)
-			text[length++] = (char)at[i];
-		else if (length && text[length - 1] != ' ')
-			text[length++] = ' ';
-		text[length] = '\0';
-	}
-}
-
-static void take_message(struct log *log)
-{
-	char text[LINE_ROOM];
-	uint64_t count = log->last.count;
-
-	gp_source_need(&log->source, LINE_ROOM);
-	copy_message(log, log->source.at, text);
-	if (!oom_log_parse(text, &log->last))
-		return;
-	log->last.count = count + 1;
-	log->last.line = log->line;
-}
-
-/* Moves to that place in the window. */
-static void move_to(struct log *log, const unsigned char *to)
-{
-	const unsigned char *at = log->source.at;
-
-	while ((at = memchr(at, '\n', (size_t)(to - at)))) {
-		log->line++;
-		at++;
-	}
-	log->source.at = to;
-}
-
-static void scan(struct log *log)
-{
-	struct gp_source *source = &log->source;
-	const size_t mark = strlen(GP_OOM_MARK);
-
-	do {
-		const unsigned char *found;
-
-		while ((found = memmem(source->at,
-				       (size_t)(source->end - source->at),
-				       GP_OOM_MARK, mark))) {
-			move_to(log, found);
-			take_message(log);
-			move_to(log, source->at + mark);
-		}
-		/* The mark may begin at the end of the window. */
-		if ((size_t)(source->end - source->at) >= mark)
-			move_to(log, source->end - mark + 1);
-	} while (gp_source_more(source));
-}
-
-enum gp_status oom_log_read(const struct gp_input_config *config,
-			    struct oom_message *message, struct gp_diag *diag)
-{
-	struct log log = { .line = 1 };
-	enum gp_status status = gp_source_open(&log.source, config, diag);
-
-	if (status != GP_OK)
-		return status;
-	scan(&log);
-	status = log.source.status;
-	gp_source_close(&log.source);
-	if (status != GP_OK)
-		return status;
-	if (!log.last.count)
-		return gp_diag_foreign(diag, "no message of an "
-					     "OutOfMemoryError is in it");
-	*message = log.last;
-	return GP_OK;
 }
 
 /* ---- what it implies ---- */

@@ -26,10 +26,18 @@ struct printed_bytes {
 	bool is_there;
 };
 
+enum oom_api { OOM_OF_CUDA, OOM_OF_HIP, OOM_OF_XPU };
+
 /* All are of the moment at which the error was raised. */
 struct oom_message {
-	uint64_t line;	/* of the file, from 1 */
-	uint64_t count; /* such messages in the file; this is the last */
+	uint64_t line;	  /* of the file, from 1 */
+	uint64_t count;	  /* such messages in the file; this is the last */
+	uint64_t devices; /* of all of them: a bit for each of the first 64 */
+	bool has_rank;	  /* "[rank3]: " is before it */
+	uint32_t rank;
+	enum oom_api api;
+	const char *variable; /* of the environment, for settings: as it names
+				 it, else as of that API */
 	uint32_t device;
 	/* The size of the segment that was asked for: the request, rounded up
 	 * to 2 MiB, 20 MiB, or a multiple of 2 MiB. */
@@ -74,7 +82,12 @@ struct oom_conclusion {
 /* Reads the message from a line of a log, as PyTorch 1.x to 2.15 write it;
  * false: it has none, or not a whole one. */
 bool oom_log_parse(const char *line, struct oom_message *message);
-/* Reads the last one of a file. GP_INPUT: it has none. */
+/* Reads the last one of a stream; false: it has none. What precedes a message
+ * on its line, such as a time and a rank, may precede each line that it is
+ * wrapped over. */
+struct gp_source;
+bool oom_log_scan(struct gp_source *source, struct oom_message *message);
+/* The same of a file. GP_INPUT: it has none. */
 enum gp_status oom_log_read(const struct gp_input_config *config,
 			    struct oom_message *message, struct gp_diag *diag);
 struct oom_conclusion oom_log_conclude(const struct oom_message *message);
