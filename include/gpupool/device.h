@@ -69,6 +69,15 @@ struct gp_pool_ops {
 		      uint64_t *used);
 };
 
+/* Where a recording has a segment: its first, or the lowest of those that it
+ * begins with. */
+struct gp_device_place {
+	uint64_t addr, size;
+	bool is_window;	   /* the segment will be adopted */
+	bool is_simulated; /* a simulated device placed it, by what the trace
+			      tells of itself */
+};
+
 struct gp_device_ops {
 	const char *name;
 	/* cudaMalloc and cudaFree; false: out of memory. */
@@ -106,11 +115,10 @@ struct gp_device_ops {
 	void (*managed_free)(struct gp_device *device, uint64_t addr,
 			     uint64_t size);
 	/* To be called before anything is adopted or allocated: memory is
-	 * placed as by the driver that gave a recorded segment this address;
-	 * is_window: the segment will be adopted. NULL: the device chooses its
-	 * addresses. */
-	void (*place_as)(struct gp_device *device, uint64_t addr,
-			 bool is_window);
+	 * placed as by the driver that placed this recorded segment. NULL: the
+	 * device chooses its addresses. */
+	void (*place_as)(struct gp_device *device,
+			 const struct gp_device_place *place);
 	/* The next allocation of that size gets that address, if it is free.
 	 * NULL where place_as is. */
 	void (*prefer)(struct gp_device *device, uint64_t addr, uint64_t size);

@@ -117,27 +117,40 @@ void gp_sim_place_downward(struct gp_device *device)
  */
 #define AROUND (UINT64_C(1) << 42)
 
-/* A simulated device starts at an end of its own range, where on Linux the
- * system may also have put a GPU's memory. */
-#define OWN_REACH (UINT64_C(64) << 30)
+/* Linux may put a GPU's memory into the range of the simulated device, but
+ * hardly to the byte where that has its first segment. */
+static bool is_own_upward(const struct sim *sim,
+			  const struct gp_device_place *place)
+{
+	uint64_t at = place->addr - sim->memory.base;
+
+	return place->is_simulated ? at < ORDINAL_RANGE / 2 : !at;
+}
+
+static bool is_own_downward(const struct sim *sim,
+			    const struct gp_device_place *place)
+{
+	uint64_t at = place->addr - sim->memory.base;
+
+	if (place->is_window || at >= ORDINAL_RANGE)
+		return false;
+	return place->is_simulated ||
+	       at + gp_round_up(place->size, CHUNK) == ORDINAL_RANGE - CHUNK;
+}
 
 /* What the recording has no address for is placed in the simulated device's own
  * range: below the recorded addresses on Linux, and above them elsewhere. */
-static void sim_place_as(struct gp_device *device, uint64_t addr,
-			 bool is_window)
+static void sim_place_as(struct gp_device *device,
+			 const struct gp_device_place *place)
 {
 	struct sim *sim = sim_of(device);
-	uint64_t at = addr - sim->memory.base;
-	/* A simulated device recorded it. */
-	bool is_own_upward = at < OWN_REACH;
-	bool is_own_downward =
-		at < ORDINAL_RANGE && at >= ORDINAL_RANGE - OWN_REACH;
-	bool is_downward = !is_own_upward && addr >= GP_SYSTEM_ADDRESSES;
 
-	sim->is_recorded = !is_own_upward && (!is_own_downward || is_window);
-	if (sim->is_recorded && addr > AROUND)
-		sim->recorded.base = (addr - AROUND) / CHUNK * CHUNK;
-	if (!is_downward)
+	if (is_own_upward(sim, place))
+		return;
+	sim->is_recorded = !is_own_downward(sim, place);
+	if (sim->is_recorded && place->addr > AROUND)
+		sim->recorded.base = (place->addr - AROUND) / CHUNK * CHUNK;
+	if (place->addr < GP_SYSTEM_ADDRESSES)
 		return;
 	if (sim->is_recorded)
 		sim->memory.base = gp_smaller(

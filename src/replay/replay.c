@@ -82,7 +82,7 @@ static enum gp_status start(struct replay *r, struct gp_diag *diag)
 	} else {
 		r->device = gp_sim_create(t->device, r->config->capacity);
 	}
-	request_places(r->device, t);
+	request_places(r->device, r->trace, t);
 	config.device = r->device;
 	status = r->config->engine->create(&config, &r->allocator, diag);
 	if (status != GP_OK) {

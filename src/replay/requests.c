@@ -2,50 +2,64 @@
 /* Passing the requests of a trace to an engine. */
 #include "replay/requests.h"
 
-#include "base/larger.h"
+#include <string.h>
 
-/* The lowest address of the segments that cudaMalloc returned before the
- * recording began, if possible of those from the system; 0: there are none. */
-static uint64_t lowest_segment(const struct gp_state *start)
+/* The lowest of the segments that cudaMalloc returned before the recording
+ * began, if possible of those from the system; addr 0: there are none. */
+static struct gp_device_place lowest_segment(const struct gp_state *start)
 {
-	uint64_t lowest = UINT64_MAX, lowest_of_system = UINT64_MAX;
+	struct gp_device_place lowest = { .addr = UINT64_MAX },
+			       lowest_of_system = { .addr = UINT64_MAX };
 
 	for (size_t i = 0; i < start->segment_count; i++) {
-		uint64_t addr = start->segments[i].addr;
+		const struct gp_device_place place = {
+			.addr = start->segments[i].addr,
+			.size = start->segments[i].size,
+			.is_window = true,
+		};
 
 		if (start->segments[i].is_expandable)
 			continue;
-		lowest = gp_smaller(lowest, addr);
-		if (addr >= GP_SYSTEM_ADDRESSES)
-			lowest_of_system = gp_smaller(lowest_of_system, addr);
+		if (place.addr < lowest.addr)
+			lowest = place;
+		if (place.addr >= GP_SYSTEM_ADDRESSES &&
+		    place.addr < lowest_of_system.addr)
+			lowest_of_system = place;
 	}
-	if (lowest_of_system < UINT64_MAX)
+	if (lowest_of_system.addr < UINT64_MAX)
 		return lowest_of_system;
-	return lowest < UINT64_MAX ? lowest : 0;
+	return lowest.addr < UINT64_MAX ? lowest
+					: (struct gp_device_place){ 0 };
 }
 
-/* The address of the first segment of a recording, if the first request made
- * it; 0: it did not, or outcomes were not recorded. */
-static uint64_t first_segment(const struct gp_device_trace *trace)
+/* The first segment of a recording, if the first request made it; addr 0: it
+ * did not, or outcomes were not recorded. */
+static struct gp_device_place first_segment(const struct gp_device_trace *trace)
 {
 	size_t allocs = 0;
 
 	for (size_t i = 0; i < trace->event_count && allocs < 2; i++) {
-		if (trace->events[i].kind == GP_SEGMENT_ALLOC)
-			return trace->events[i].addr;
-		allocs += trace->events[i].kind == GP_ALLOC;
+		const struct gp_event *event = &trace->events[i];
+
+		if (event->kind == GP_SEGMENT_ALLOC)
+			return (struct gp_device_place){ .addr = event->addr,
+							 .size = event->size };
+		allocs += event->kind == GP_ALLOC;
 	}
-	return 0;
+	return (struct gp_device_place){ 0 };
 }
 
-void request_places(struct gp_device *device,
-		    const struct gp_device_trace *trace)
+void request_places(struct gp_device *device, const struct gp_trace *trace,
+		    const struct gp_device_trace *of)
 {
-	uint64_t lowest = lowest_segment(&trace->start);
-	uint64_t addr = lowest ? lowest : first_segment(trace);
+	struct gp_device_place place = lowest_segment(&of->start);
 
-	if (addr && device->ops->place_as)
-		device->ops->place_as(device, addr, lowest != 0);
+	if (!place.addr)
+		place = first_segment(of);
+	place.is_simulated =
+		trace->source && !strcmp(trace->source, "gpupool-record");
+	if (place.addr && device->ops->place_as)
+		device->ops->place_as(device, &place);
 }
 
 /* Operations that an engine does not implement have no effect. */

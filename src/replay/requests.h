@@ -19,8 +19,8 @@ static inline bool request_is_both(const struct gp_event *event)
 
 /* Makes the device place memory as the recording's driver did, if it can. To be
  * called before the device is used. */
-void request_places(struct gp_device *device,
-		    const struct gp_device_trace *trace);
+void request_places(struct gp_device *device, const struct gp_trace *trace,
+		    const struct gp_device_trace *of);
 
 /* Passes on where the next request's segment was when it was recorded; event:
  * its GP_SEGMENT_ALLOC. */

@@ -731,7 +731,7 @@ static enum gp_status begin(struct family *f, struct gp_diag *diag)
 	b->proxy.reach = no_reach;
 	b->settings = config->settings;
 	b->sim = gp_sim_create(t->device, config->to - GRAIN);
-	request_places(b->sim, t);
+	request_places(b->sim, config->trace, t);
 	status = config->engine->create(&made, &b->allocator, diag);
 	if (status != GP_OK) {
 		branch_destroy(b);

@@ -129,8 +129,11 @@ START_TEST(a_what_if_has_new_memory_from_the_end_that_was_recorded)
 	check_order(0x728606000000, "", "3210"); /* with more random bits */
 	check_order(0x700000000000, "", "0123"); /* simulated */
 	check_order(0x70ff00000000, "", "3210"); /* simulated, downward */
-	check_order(0x701400000000, "", "3210"); /* Linux, in the same range */
-	check_order(0x703a00000, "", "0123");	 /* Windows */
+	/* Linux, in the same range, at its middle and its ends. */
+	check_order(0x701400000000, "", "3210");
+	check_order(0x700140000000, "", "3210");
+	check_order(0x70fff0000000, "", "3210");
+	check_order(0x703a00000, "", "0123"); /* Windows */
 }
 END_TEST
 
@@ -222,8 +225,9 @@ START_TEST(a_what_if_tells_the_range_of_a_gpu_from_its_own)
 		"\"size\": 20971520},"
 		"{\"op\": \"alloc\", \"id\": 1, \"addr\": %llu, "
 		"\"size\": 20971520}]}]}";
-	static const unsigned long long addrs[] = { 0x701400000000,
-						    0x70a000000000 };
+	static const unsigned long long addrs[] = {
+		0x701400000000, 0x70a000000000, 0x700002000000, 0x70fff0000000
+	};
 
 	for (size_t i = 0; i < COUNT_OF(addrs); i++) {
 		char text[512];

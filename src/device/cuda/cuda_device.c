@@ -833,12 +833,12 @@ static void cuda_adopt_range(struct gp_device *device, uint64_t addr,
 	plan->ops->adopt_range(plan, addr, size);
 }
 
-static void cuda_place_as(struct gp_device *device, uint64_t addr,
-			  bool is_window)
+static void cuda_place_as(struct gp_device *device,
+			  const struct gp_device_place *place)
 {
 	struct gp_device *plan = cuda_device_of(device)->plan;
 
-	plan->ops->place_as(plan, addr, is_window);
+	plan->ops->place_as(plan, place);
 }
 
 static void cuda_prefer(struct gp_device *device, uint64_t addr, uint64_t size)
