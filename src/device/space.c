@@ -199,6 +199,19 @@ static uint64_t units_of(uint64_t size)
 	return (size + GP_DEVICE_GRAIN - 1) / GP_DEVICE_GRAIN;
 }
 
+static bool is_at_border(const struct space *space, uint64_t addr)
+{
+	return (addr - space->base) % GP_DEVICE_GRAIN == 0;
+}
+
+/* All units that a range touches. CUDA's own begin at a border of units, in
+ * every recording that was seen; what another device placed need not. */
+static uint64_t units_at(const struct space *space, uint64_t addr,
+			 uint64_t size)
+{
+	return units_of((addr - space->base) % GP_DEVICE_GRAIN + size);
+}
+
 /* The lowest gap of at least that many units; one must exist. */
 static uint32_t first_fit(const struct space *space, uint64_t units)
 {
@@ -260,6 +273,15 @@ static void give(struct space *space, const struct bounds *bounds,
 
 	if (addr < space->base || at >= space->end)
 		return; /* adopted from outside this space */
+	/* Another range may be in the units at its ends. */
+	if (!is_at_border(space, addr)) {
+		uint64_t end = addr - space->base + size;
+
+		at++;
+		if (end / GP_DEVICE_GRAIN <= at || at >= space->end)
+			return;
+		units = end / GP_DEVICE_GRAIN - at;
+	}
 	if (units > space->end - at)
 		units = space->end - at;
 	set_free(space, bounds, at, at + units);
@@ -291,7 +313,7 @@ static bool is_within(const struct space *space, uint64_t addr, uint64_t units)
 
 void space_adopt(struct space *space, uint64_t addr, uint64_t size)
 {
-	uint64_t at, units = units_of(size);
+	uint64_t at, units = units_at(space, addr, size);
 
 	if (!is_within(space, addr, units))
 		return;
@@ -303,7 +325,7 @@ void space_adopt(struct space *space, uint64_t addr, uint64_t size)
 bool space_is_free(const struct space *space, uint64_t addr, uint64_t size)
 {
 	uint64_t at = (addr - space->base) / GP_DEVICE_GRAIN, end = 0;
-	uint64_t units = units_of(size);
+	uint64_t units = units_at(space, addr, size);
 	uint32_t node = space->root;
 
 	if (!is_within(space, addr, units))
@@ -320,7 +342,7 @@ bool space_is_free(const struct space *space, uint64_t addr, uint64_t size)
 
 bool space_is_taken(const struct space *space, uint64_t addr, uint64_t size)
 {
-	return is_within(space, addr, units_of(size)) &&
+	return is_within(space, addr, units_at(space, addr, size)) &&
 	       !space_is_free(space, addr, size);
 }
 

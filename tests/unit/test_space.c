@@ -228,6 +228,41 @@ START_TEST(does_not_hand_out_what_was_adopted)
 }
 END_TEST
 
+/* Ranges that begin within a unit: no unit that one of them touches is handed
+ * out, nor while another one is there. */
+START_TEST(hands_out_no_part_of_a_unit)
+{
+	const uint64_t half = GP_DEVICE_GRAIN / 2, grain = GP_DEVICE_GRAIN;
+	struct space space = { .base = BASE };
+
+	space_adopt(&space, BASE + half, grain);
+	space_adopt(&space, BASE + half + grain, grain);
+	ck_assert_uint_eq(space_take(&space, grain), BASE + 3 * grain);
+	ck_assert(!space_is_free(&space, BASE + 2 * grain, grain));
+	ck_assert(!space_is_free(&space, BASE + 4 * grain - half, grain));
+	ck_assert(space_is_free(&space, BASE + 4 * grain + half, grain));
+	space_give(&space, BASE + half, grain);
+	ck_assert(space_is_taken(&space, BASE + grain, grain));
+	space_give(&space, BASE + 3 * grain, grain);
+	ck_assert_uint_eq(space_take(&space, grain), BASE + 3 * grain);
+	space_release(&space);
+}
+END_TEST
+
+/* One that has whole units between its ends gives these back. */
+START_TEST(gives_back_whole_units)
+{
+	const uint64_t half = GP_DEVICE_GRAIN / 2, grain = GP_DEVICE_GRAIN;
+	struct space space = { .base = BASE };
+
+	space_adopt(&space, BASE + half, 3 * grain);
+	space_give(&space, BASE + half, 3 * grain);
+	ck_assert_uint_eq(space_take(&space, 2 * grain), BASE + grain);
+	ck_assert_uint_eq(space_take(&space, grain), BASE + 4 * grain);
+	space_release(&space);
+}
+END_TEST
+
 START_TEST(leaves_foreign_addresses_alone)
 {
 	struct space space = { .base = BASE };
@@ -250,6 +285,8 @@ int main(void)
 		{ takes_ranges_of_the_system_and_gives_them_back, 0 },
 		{ takes_no_longer_for_more, 0 },
 		{ does_not_hand_out_what_was_adopted, 0 },
+		{ hands_out_no_part_of_a_unit, 0 },
+		{ gives_back_whole_units, 0 },
 		{ leaves_foreign_addresses_alone, 0 },
 	};
 
