@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -12,11 +13,13 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "base/larger.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "commands/output.h"
 #include "commands/trace_file.h"
 #include "gpupool/status.h"
+#include "report/page.h"
 
 struct gp_paths {
 	char **items;
@@ -73,6 +76,64 @@ static int by_name(const void *left, const void *right)
 	return gp_natural_order(a, strlen(a), b, strlen(b));
 }
 
+/* The name of a file that is packed once it is unpacked; text is the room. */
+static const char *unpacked(const char *path, char text[PATH_MAX])
+{
+	size_t length = strlen(path);
+
+	gp_packing_of(path, &length);
+	snprintf(text, PATH_MAX, "%.*s", (int)gp_smaller(length, PATH_MAX - 1),
+		 path);
+	return text;
+}
+
+/* Whether the file at that index is another's packed form: the plain one, or
+ * another packed one before it, is in the folder, too. */
+static const char *plain_of(const struct gp_paths *paths, size_t first,
+			    size_t index, char text[PATH_MAX])
+{
+	const char *path = paths->items[index], *plain = unpacked(path, text);
+	char other[PATH_MAX];
+	char **found;
+
+	if (!strcmp(plain, path))
+		return NULL;
+	found = bsearch(&plain, paths->items + first, paths->count - first,
+			sizeof(char *), by_name);
+	if (found)
+		return *found;
+	if (index > first &&
+	    !strcmp(unpacked(paths->items[index - 1], other), plain))
+		return paths->items[index - 1];
+	return NULL;
+}
+
+/* A trace that is in the folder twice, packed and not, is one rank. */
+static void drop_packed(struct gp_paths *paths, size_t first)
+{
+	size_t kept = first, count = paths->count;
+	bool *is_dropped = gp_mem_alloc(count - first + 1, sizeof(bool));
+	char text[PATH_MAX];
+
+	for (size_t i = first; i < count; i++) {
+		const char *plain = plain_of(paths, first, i, text);
+
+		is_dropped[i - first] = plain != NULL;
+		if (plain)
+			gp_notice("gpupool: %s: passed over: %s is beside "
+				  "it\n",
+				  paths->items[i], gp_page_name(plain));
+	}
+	for (size_t i = first; i < count; i++) {
+		if (is_dropped[i - first])
+			free(paths->items[i]);
+		else
+			paths->items[kept++] = paths->items[i];
+	}
+	paths->count = kept;
+	free(is_dropped);
+}
+
 static void add_files(struct gp_paths *paths, const char *folder, DIR *dir)
 {
 	size_t first = paths->count;
@@ -95,6 +156,7 @@ static void add_files(struct gp_paths *paths, const char *folder, DIR *dir)
 	if (paths->count > first)
 		qsort(paths->items + first, paths->count - first,
 		      sizeof(char *), by_name);
+	drop_packed(paths, first);
 }
 
 /* Adds a file, or the files of a folder by name, without hidden files and

@@ -128,8 +128,11 @@ void gp_page_line(const struct gp_page *page, enum gp_tone tone,
 }
 
 void gp_page_cell(const struct gp_page *page, unsigned columns,
-		  const char *text)
+		  const char *unsafe)
 {
+	char safe[TEXT];
+	const char *text = gp_safe_text(unsafe, safe, sizeof(safe));
+
 	if (strlen(text) < columns)
 		fprintf(page->out, "%-*s", (int)columns, text);
 	else
