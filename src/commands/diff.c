@@ -441,7 +441,8 @@ struct session {
 	struct gp_divergence *divergences;
 	size_t change_count;
 	struct gp_change_ranks ranks; /* of reports and single files: zero */
-	size_t lone;		      /* devices that only one side has */
+	bool has_dropped_idle;
+	size_t lone; /* devices that only one side has */
 	struct limit limit;
 	struct gp_progress progress;
 };
@@ -509,6 +510,25 @@ static enum gp_status read_ranks(struct session *s, struct gp_diag *diag)
 	gp_diag_file(diag, s->b_path);
 	return pair_ranks(&s->a_ranks, s->a_path, &s->b_ranks, s->b_path,
 			  &s->pairs, diag);
+}
+
+/* Under other settings, a state without requests tells nothing. */
+static enum gp_status drop_idle(struct session *s, struct gp_diag *diag)
+{
+	size_t kept = 0;
+
+	if (!gp_plan_is_asked(s->options))
+		return GP_OK;
+	for (size_t i = 0; i < s->pairs.count; i++)
+		if (!s->pairs.items[i].a->is_idle &&
+		    !s->pairs.items[i].b->is_idle)
+			s->pairs.items[kept++] = s->pairs.items[i];
+	s->pairs.count = kept;
+	s->has_dropped_idle = true;
+	if (kept)
+		return GP_OK;
+	return gp_rank_files_requests(
+		gp_ranks_busy(&s->a_ranks) ? &s->b_ranks : &s->a_ranks, diag);
 }
 
 /* One trace: A is as recorded.  Two: settings are for both. */
@@ -669,6 +689,7 @@ static enum gp_status compare_ranks(struct session *s, struct gp_diag *diag)
 	if (is_ranks(&s->a_ranks) || is_ranks(&s->b_ranks)) {
 		s->ranks.a = &s->a_ranks;
 		s->ranks.b = s->b_path ? &s->b_ranks : NULL;
+		s->ranks.tells_idle = s->has_dropped_idle;
 		s->ranks.only_a = s->pairs.only_a;
 		s->ranks.only_b = s->pairs.only_b;
 		s->ranks.a_name = s->pairs.a_name;
@@ -705,6 +726,8 @@ static enum gp_status diff_traces(struct session *s, struct gp_diag *diag)
 				     "both cannot come from standard input",
 				     "give one of them as a file");
 	status = read_ranks(s, diag);
+	if (status == GP_OK)
+		status = drop_idle(s, diag);
 	if (status == GP_OK)
 		status = compare_ranks(s, diag);
 	return status;

@@ -691,6 +691,11 @@ static void print_ranks(const struct gp_page *page,
 		print_lost(page, "A", ranks->lost_a, ranks->a_lost);
 		print_lost(page, "B", ranks->lost_b, ranks->b_lost);
 	}
+	if (ranks->tells_idle) {
+		ranks_idle(page, ranks->a);
+		if (ranks->b)
+			ranks_idle(page, ranks->b);
+	}
 	gp_page_blank(page);
 	fprintf(page->out, "%-*s%6s%12s%12s%13s\n", NAME, "Pairs that differ",
 		"files", "A reserves", "B reserves", "change");

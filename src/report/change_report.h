@@ -41,6 +41,7 @@ struct gp_change {
 struct gp_change_ranks {
 	const struct gp_ranks *a, *b; /* b NULL: it is a */
 	size_t first, count; /* the changes of the pair that grows most */
+	bool tells_idle;     /* those without requests are not compared */
 	/* Files without a counterpart, and one of them; NULL: none. */
 	size_t only_a, only_b;
 	const char *a_name, *b_name;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/larger.h"
 #include "base/mem.h"
 #include "report/emit.h"
 #include "report/head.h"
@@ -295,6 +296,169 @@ static struct gp_words how_idle(const struct gp_ranks *ranks)
 	return words;
 }
 
+/* ---- ranks that are not there ---- */
+
+/* Names that are the same but for a number: rank_0.gpt, rank_1.gpt. */
+struct series {
+	const char **names; /* owned */
+	uint64_t *numbers;  /* owned; ascending */
+	size_t count;
+	size_t before, after; /* bytes in front of the number, and behind */
+	bool is_padded;	      /* to the same number of digits */
+};
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static int by_number(const void *left, const void *right)
+{
+	const uint64_t *a = left, *b = right;
+
+	return (*a > *b) - (*a < *b);
+}
+
+static void list_names(const struct gp_ranks *ranks, struct series *series)
+{
+	size_t n = 0;
+
+	series->count = ranks->files + ranks->unread_count;
+	series->names = gp_mem_alloc(series->count + 1, sizeof(*series->names));
+	series->numbers =
+		gp_mem_alloc(series->count + 1, sizeof(*series->numbers));
+	for (size_t i = 0; i < ranks->count; i++)
+		for (size_t k = 0; k < ranks->classes[i].count; k++)
+			series->names[n++] =
+				gp_page_name(ranks->classes[i].paths[k]);
+	for (size_t i = 0; i < ranks->unread_count; i++)
+		series->names[n++] = gp_page_name(ranks->unread[i].path);
+}
+
+/* Finds where names differ, and widens that by the digits around it. */
+static void find_number(struct series *series)
+{
+	const char *first = series->names[0];
+	size_t length = strlen(first);
+
+	series->before = series->after = length;
+	for (size_t k = 1; k < series->count; k++) {
+		const char *name = series->names[k];
+		size_t n = strlen(name), i = 0;
+
+		while (i < series->before && name[i] == first[i])
+			i++;
+		series->before = i;
+		for (i = 0; i < series->after && i < n &&
+			    name[n - 1 - i] == first[length - 1 - i];)
+			i++;
+		series->after = i;
+	}
+	while (series->before && is_digit(first[series->before - 1]))
+		series->before--;
+	while (series->after && is_digit(first[length - series->after]))
+		series->after--;
+}
+
+/* More than any rank has digits. */
+#define MOST_DIGITS 9
+
+/* The number of a name; false: it has another text there. */
+static bool number_of(const struct series *series, const char *name,
+		      uint64_t *number)
+{
+	size_t length = strlen(name), around = series->before + series->after;
+
+	*number = 0;
+	if (length <= around || length > around + MOST_DIGITS)
+		return false;
+	for (size_t i = series->before; i < length - series->after; i++) {
+		if (!is_digit(name[i]))
+			return false;
+		*number = *number * 10 + (uint64_t)(name[i] - '0');
+	}
+	return true;
+}
+
+/* False: the files are no such series. */
+static bool series_of(const struct gp_ranks *ranks, struct series *series)
+{
+	list_names(ranks, series);
+	if (series->count < 3)
+		return false;
+	find_number(series);
+	series->is_padded = true;
+	for (size_t k = 0; k < series->count; k++) {
+		if (!number_of(series, series->names[k], &series->numbers[k]))
+			return false;
+		series->is_padded &=
+			strlen(series->names[k]) == strlen(series->names[0]);
+	}
+	qsort(series->numbers, series->count, sizeof(*series->numbers),
+	      by_number);
+	return true;
+}
+
+static void say_name(struct gp_words *words, const struct series *series,
+		     uint64_t number)
+{
+	const char *name = series->names[0];
+	size_t length = strlen(name);
+	size_t digits = length - series->before - series->after;
+
+	gp_say(words, "%.*s%0*" PRIu64 "%.80s",
+	       (int)gp_smaller(series->before, 80), name,
+	       series->is_padded ? (int)digits : 1, number,
+	       name + length - series->after);
+}
+
+/* Counted from 0 or 1, with few that are not there: else the numbers are no
+ * ranks. */
+static void say_missing(struct gp_words *words, const struct series *series)
+{
+	const uint64_t *numbers = series->numbers;
+	uint64_t next = numbers[0], missing = 0, named = 0;
+	uint64_t all = numbers[series->count - 1] - next + 1;
+
+	for (size_t k = 1; k < series->count; k++)
+		if (numbers[k] > numbers[k - 1])
+			missing += numbers[k] - numbers[k - 1] - 1;
+	if (next > 1 || missing > all / 4)
+		return;
+	for (size_t k = 0; k < series->count && named < NAMED; k++) {
+		for (; next < numbers[k] && named < NAMED; next++) {
+			if (named++)
+				gp_say(words, ", ");
+			say_name(words, series, next);
+		}
+		next = numbers[k] + 1;
+	}
+	if (missing > named)
+		gp_say(words, " and %" PRIu64 " more", missing - named);
+}
+
+static struct gp_words how_missing(const struct gp_ranks *ranks)
+{
+	struct gp_words words = { "" };
+	struct series series = { 0 };
+
+	if (series_of(ranks, &series))
+		say_missing(&words, &series);
+	free(series.names);
+	free(series.numbers);
+	return words;
+}
+
+/* ---- what stands above a report ---- */
+
+void ranks_idle(const struct gp_page *page, const struct gp_ranks *ranks)
+{
+	struct gp_words words = how_idle(ranks);
+
+	if (*words.text)
+		gp_page_field(page, "No requests", "%s", words.text);
+}
+
 void ranks_head(const struct gp_page *page, const struct gp_ranks *ranks,
 		enum ranks_settings settings)
 {
@@ -304,12 +468,13 @@ void ranks_head(const struct gp_page *page, const struct gp_ranks *ranks,
 		return;
 	if (ranks->files > 1)
 		gp_page_field(page, "Ranks", "%s", how_alike(ranks).text);
+	words = how_missing(ranks);
+	if (*words.text)
+		gp_page_field(page, "Missing", "%s", words.text);
 	words = how_unread(ranks);
 	if (*words.text)
 		gp_page_field(page, "Not read", "%s", words.text);
-	words = how_idle(ranks);
-	if (*words.text)
-		gp_page_field(page, "No requests", "%s", words.text);
+	ranks_idle(page, ranks);
 	words = how_recorded(ranks, settings);
 	if (*words.text)
 		gp_page_field(page, "Recorded", "%s", words.text);
@@ -583,8 +748,10 @@ static void print_run(const struct gp_page *page,
 		      const struct gp_rank_runs *runs, size_t index)
 {
 	const struct gp_rank_run *run = &runs->runs[index];
-	const char *trouble =
-		runs->troubles[gp_ranks_class_of(runs->ranks, index)];
+	size_t class = gp_ranks_class_of(runs->ranks, index);
+	const char *trouble = runs->ranks->classes[class].is_idle
+				      ? NULL
+				      : runs->troubles[class];
 	char a[GP_BYTES_TEXT], b[GP_BYTES_TEXT], same[GP_PERCENT_TEXT];
 
 	print_name(page, runs->ranks, index);

@@ -34,6 +34,9 @@ uint32_t ranks_device(const struct gp_ranks *ranks, size_t index);
  * under the first class's, and differences are not listed. */
 enum ranks_settings { RANKS_ONE_SETTING, RANKS_OWN_SETTINGS, RANKS_BRIEFLY };
 
+/* Names those without requests; nothing where all have some. */
+void ranks_idle(const struct gp_page *page, const struct gp_ranks *ranks);
+
 /* How many ranks are alike, which could not be read, and which were recorded
  * under other settings; nothing for NULL. */
 void ranks_head(const struct gp_page *page, const struct gp_ranks *ranks,
