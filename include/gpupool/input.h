@@ -20,8 +20,6 @@ extern "C" {
 
 #define GP_INPUT_MOST (UINT64_C(4) << 30)
 
-struct gp_source;
-
 struct gp_input_config {
 	const char *path; /* "-": standard input */
 	/* A trace in memory, borrowed for the duration of the call; path is
@@ -42,10 +40,6 @@ struct gp_input_config {
 	/* Parse all JSON with jansson: slower, with exactly the same result.
 	 * Tests compare the fast readers with it. */
 	bool by_jansson;
-	/* For gpupool itself: called with the whole of an input that begins
-	 * like no trace, such as a log. May be NULL. */
-	void (*unknown)(void *arg, struct gp_source *source);
-	void *unknown_arg;
 };
 
 /* Reads a trace. On success the caller owns *trace (gp_trace_destroy).

@@ -313,8 +313,8 @@ static enum gp_status look_command(const struct gp_options *options,
 	enum gp_status status = gp_studying_check(options, diag);
 
 	if (may_be_log(&s) && !strcmp(options->operands[0], "-")) {
-		s.progress.unknown = take_unknown;
-		s.progress.unknown_arg = &s;
+		s.progress.unknown.take = take_unknown;
+		s.progress.unknown.arg = &s;
 	}
 	if (status == GP_OK)
 		status = is_spans(options) ? look_at_spans(&s, diag)

@@ -9,16 +9,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct gp_source;
+#include "formats/readers.h"
 
 struct gp_progress {
 	bool is_on, is_shown;
 	uint64_t max_input; /* passed along: how much may be read (input.h) */
 	bool is_of_host;    /* passed along: of which memory */
-	/* Passed along: who takes an input that is no trace (input.h). */
-	void (*unknown)(void *arg, struct gp_source *source);
-	void *unknown_arg;
-	double start, last; /* seconds */
+	struct gp_unknown_input unknown; /* passed along */
+	double start, last;		 /* seconds */
 };
 
 struct gp_options;

@@ -148,9 +148,9 @@ enum gp_status gp_pack_write(FILE *under, enum gp_packing packing,
 
 /* ---- reading ---- */
 
-enum gp_status gp_trace_file_input(const struct gp_input_config *config,
-				   struct gp_trace **trace,
-				   struct gp_diag *diag)
+static enum gp_status input_of(const struct gp_input_config *config,
+			       const struct gp_unknown_input *unknown,
+			       struct gp_trace **trace, struct gp_diag *diag)
 {
 	*trace = gp_session_held(config->path);
 	if (*trace)
@@ -162,7 +162,16 @@ enum gp_status gp_trace_file_input(const struct gp_input_config *config,
 		return gp_diag_set(diag, GP_INPUT,
 				   "it leads out of the folders that may be "
 				   "read");
-	return gp_input_read(config, trace, diag);
+	return gp_input_read_or(config, unknown, trace, diag);
+}
+
+enum gp_status gp_trace_file_input(const struct gp_input_config *config,
+				   struct gp_trace **trace,
+				   struct gp_diag *diag)
+{
+	const struct gp_unknown_input nobody = { NULL, NULL };
+
+	return input_of(config, &nobody, trace, diag);
 }
 
 enum gp_status gp_trace_file_read(const char *path,
@@ -175,11 +184,9 @@ enum gp_status gp_trace_file_read(const char *path,
 		.progress = gp_progress_read,
 		.progress_arg = progress,
 		.is_of_host = progress->is_of_host,
-		.unknown = progress->unknown,
-		.unknown_arg = progress->unknown_arg,
 	};
 
-	return gp_trace_file_input(&config, trace, diag);
+	return input_of(&config, &progress->unknown, trace, diag);
 }
 
 enum gp_status gp_trace_file_is_idle(const struct gp_trace *trace,

@@ -220,11 +220,13 @@ static enum gp_status fail_unknown(const unsigned char *at, size_t n,
 }
 
 /* What comes of it is no matter of the trace. */
-static void show_unknown(struct gp_source *source, struct gp_diag *diag)
+static void show_unknown(struct gp_source *source,
+			 const struct gp_unknown_input *unknown,
+			 struct gp_diag *diag)
 {
 	const struct gp_diag why = *diag;
 
-	source->config->unknown(source->config->unknown_arg, source);
+	unknown->take(unknown->arg, source);
 	*diag = why;
 }
 
@@ -240,8 +242,9 @@ static enum gp_status fail_host(struct gp_trace **trace, struct gp_diag *diag)
 			       "it has no requests for pinned host memory");
 }
 
-enum gp_status gp_input_read(const struct gp_input_config *config,
-			     struct gp_trace **trace, struct gp_diag *diag)
+enum gp_status gp_input_read_or(const struct gp_input_config *config,
+				const struct gp_unknown_input *unknown,
+				struct gp_trace **trace, struct gp_diag *diag)
 {
 	struct gp_source source;
 	enum gp_status status = gp_source_open(&source, config, diag);
@@ -256,10 +259,18 @@ enum gp_status gp_input_read(const struct gp_input_config *config,
 			read = formats[i].read;
 	status = read ? read(&source, trace, diag)
 		      : fail_unknown(source.at, n, diag);
-	if (!read && config->unknown)
-		show_unknown(&source, diag);
+	if (!read && unknown->take)
+		show_unknown(&source, unknown, diag);
 	gp_source_close(&source);
 	if (status == GP_OK && config->is_of_host && !(*trace)->device_count)
 		status = fail_host(trace, diag);
 	return status;
+}
+
+enum gp_status gp_input_read(const struct gp_input_config *config,
+			     struct gp_trace **trace, struct gp_diag *diag)
+{
+	const struct gp_unknown_input nobody = { NULL, NULL };
+
+	return gp_input_read_or(config, &nobody, trace, diag);
 }

@@ -17,6 +17,18 @@ typedef enum gp_status gp_reader_read(struct gp_source *source,
 				      struct gp_trace **trace,
 				      struct gp_diag *diag);
 
+/* Who takes an input that begins like no trace, such as a log: from its first
+ * byte on. take NULL: nobody. */
+struct gp_unknown_input {
+	void (*take)(void *arg, struct gp_source *source);
+	void *arg;
+};
+
+/* gp_input_read, which has nobody for that. */
+enum gp_status gp_input_read_or(const struct gp_input_config *config,
+				const struct gp_unknown_input *unknown,
+				struct gp_trace **trace, struct gp_diag *diag);
+
 /* PyTorch's snapshots as written by Python's pickle. */
 gp_reader_is gp_pickle_is;
 gp_reader_read gp_pickle_read;
