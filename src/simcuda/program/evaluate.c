@@ -147,13 +147,18 @@ static int64_t next(struct words *w)
 
 static bool read_result(struct words *w, struct evaluated *e)
 {
-	e->kind = (int)next(w);
+	enum { DOUBTED_TENSOR = 6 };
+	int64_t kind = next(w);
+	bool is_doubted = kind == DOUBTED_TENSOR;
+
+	e->kind = is_doubted ? EVALUATED_TENSOR : (int)kind;
 	if (e->kind == EVALUATED_REAL) {
 		memcpy(&e->real, w->at, 8);
 		next(w);
 	} else if (e->kind != EVALUATED_TENSOR) {
 		e->number = next(w);
 	} else {
+		e->is_doubted = is_doubted;
 		e->shape.dtype = (int)next(w);
 		e->shape.dims = (int)next(w);
 		e->shape.numel = 1;
@@ -420,6 +425,7 @@ bool evaluate_prepare(void)
 	globals = py.PyDict_New();
 	are_run = interpreter_run(globals, gp_evaluate_py) &&
 		  interpreter_run(globals, gp_device_only_py) &&
+		  interpreter_run(globals, gp_differing_py) &&
 		  interpreter_run(globals, gp_random_numbers_py);
 	all.describe = py.PyDict_GetItemString(globals, "describe");
 	all.run = py.PyDict_GetItemString(globals, "run");

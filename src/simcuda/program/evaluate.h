@@ -68,6 +68,7 @@ struct evaluated {
 	struct shape shape; /* of a tensor; without addresses */
 	const unsigned char *bytes;
 	const unsigned char *known; /* a 1 for each known byte; NULL: all are */
+	bool is_doubted;	    /* a device may give others */
 };
 
 struct evaluation {

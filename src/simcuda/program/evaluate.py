@@ -472,13 +472,14 @@ def make(value):
         return value
     if not value:
         return CPU
-    data, dtype, sizes, _, strides, address = value
+    data, dtype, sizes, is_on_device, strides, address = value
     is_read = data is not None
     if data is None or not len(data):
         made = torch.empty(sizes, dtype=DTYPES[dtype], device=CPU)
     else:
         made = torch.frombuffer(data, dtype=DTYPES[dtype]).reshape(sizes)
     made.strides_there, made.address = strides, address
+    made.is_on_device = is_on_device
     made.is_read = is_read
     return made
 
@@ -510,15 +511,16 @@ def narrow(values, made):
 KEPT = object()
 
 
-def pack(results, into):
+def pack(results, into, doubted=()):
     for r in results:
         if isinstance(r, torch.Tensor):
+            kind = 6 if any(r is d for d in doubted) else 4
             r = r.contiguous()
             size = r.numel() * r.element_size()
             into.append(
                 struct.pack(
                     "%dq" % (3 + r.dim()),
-                    4,
+                    kind,
                     NUMBERS[r.dtype],
                     r.dim(),
                     *r.shape,
@@ -599,10 +601,11 @@ def run(name, overload, values):
         values[0] = PROBABILITIES[name](values[0])
     base = name.split("::")[1]
     named = {a.name: v for v, a in zip(values, arguments)}
+    differs = DIFFERING.get(base)
     if base in OF_INDICES:
         returned = OF_INDICES[base](*values)
     elif base in PLACES and not writes and not values[0].is_read:
-        returned = first_places(**named)
+        returned, differs = first_places(**named), None
     elif base in INSTEAD:
         returned = list(INSTEAD[base](**named))
         returned += [None] * (len(op._schema.returns) - len(returned))
@@ -615,7 +618,10 @@ def run(name, overload, values):
     else:
         returned = compute(op, arguments, values)
     results = [] if returned is None else list(flat([returned]))
+    doubted = list(differs(results, **named) or ()) if differs else []
     results += flat(values[i] for i in writes)
+    if overlap(values, writes):
+        doubted += results
     into = [struct.pack("q", len(results))]
-    pack(results, into)
+    pack(results, into, doubted)
     return b"".join(into)

@@ -292,7 +292,9 @@ static void put(const struct frame *f, size_t result, const struct shape *s)
 		return;
 	if (e && !f->is_captured && is_like(e, s)) {
 		elements.bytes = e->bytes;
-		elements.known = e->known;
+		elements.known = e->is_doubted ? NULL : e->known;
+		elements.is_drawn |= e->is_doubted && draws_policy()->draws;
+		elements.is_guess |= e->is_doubted && !draws_policy()->draws;
 	} else if (f->operation->facts.is_check && draws_policy()->draws &&
 		   s->numel == 1) {
 		arguments_doubt(s);

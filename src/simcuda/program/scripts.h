@@ -12,6 +12,7 @@
 
 extern const char gp_again_py[];
 extern const char gp_device_only_py[];
+extern const char gp_differing_py[];
 extern const char gp_evaluate_py[];
 extern const char gp_imports_py[];
 extern const char gp_marks_py[];

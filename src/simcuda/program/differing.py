@@ -1,0 +1,291 @@
+# SPDX-License-Identifier: MIT
+"""Operators that a device computes otherwise than a processor, or of whose
+results nobody can tell what a device gives.
+
+Run with evaluate.py's globals. Each function of DIFFERING takes what a
+processor gives and the operator's arguments under the schema's names. It makes
+of the results what a device gives, in place, and returns those that a device
+may give otherwise.
+"""
+
+import torch
+
+# ---- the order of equal elements ----
+
+# Up to so many are sorted by a network of comparisons, which exchanges equal
+# ones, unless it is to leave them in their order (ATen's SortUtils.cuh).
+IN_NETWORK = 32
+
+
+def ranks(ordered):
+    """Numbers the elements of ordered rows: equal ones have the same."""
+    a, b = ordered[..., 1:], ordered[..., :-1]
+    differ = (a != b) & ~(a.isnan() & b.isnan())
+    return torch.nn.functional.pad(differ.long().cumsum(-1), (1, 0))
+
+
+def network(keys):
+    """In which order it leaves the elements of each row."""
+    rows = keys.reshape(-1, keys.shape[-1])
+    free = IN_NETWORK - rows.shape[-1]
+    rows = torch.nn.functional.pad(rows, (0, free), value=IN_NETWORK)
+    order = torch.arange(IN_NETWORK).repeat(len(rows), 1)
+    threads = torch.arange(IN_NETWORK // 2)
+    for size in (2, 4, 8, 16, 32):
+        falls = (threads & size // 2 != 0) & (size < IN_NETWORK)
+        for distance in (16, 8, 4, 2, 1):
+            if distance >= size:
+                continue
+            first = 2 * threads - (threads & distance - 1)
+            second = first + distance
+            exchanged = (rows[:, first] < rows[:, second]) == falls
+            for of in (rows, order):
+                a, b = of[:, first], of[:, second]
+                of[:, first] = torch.where(exchanged, b, a)
+                of[:, second] = torch.where(exchanged, a, b)
+    return order[:, : keys.shape[-1]].reshape(keys.shape)
+
+
+def sort(results, self, dim=-1, stable=None, **more):
+    values, places = results
+    if stable or not self.dim() or not 1 < self.shape[dim] <= IN_NETWORK:
+        return
+    ordered, places = values.movedim(dim, -1), places.movedim(dim, -1)
+    keys = ranks(ordered)
+    if int(keys[..., -1].min()) < self.shape[dim] - 1:
+        places.copy_(
+            network(keys.new_empty(keys.shape).scatter_(-1, places, keys))
+        )
+
+
+def topk(results, self, k, dim=-1, largest=True, sorted=True, **more):
+    """A device takes those before the last one's equals, then some of these,
+    each in the order in which they lie, and sorts them."""
+    if not k or not self.dim():
+        return
+    rows = self.movedim(dim, -1)
+    ordered, places = rows.sort(dim=-1, descending=largest, stable=True)
+    places, keys = places[..., :k], ranks(ordered)[..., :k]
+    is_last = keys == keys[..., -1:]
+    order = (places + is_last * rows.shape[-1]).argsort(-1)
+    places, keys = places.gather(-1, order), keys.gather(-1, order)
+    if sorted:
+        few = k <= IN_NETWORK
+        order = network(keys) if few else keys.sort(dim=-1, stable=True)[1]
+        places = places.gather(-1, order)
+    for result, made in zip(results, (rows.gather(-1, places), places)):
+        result.copy_(made.movedim(-1, dim))
+
+
+def one_of_equals(results, self, dim=None, keepdim=False, **more):
+    """The place of an element that has an equal."""
+    if dim is None or not self.dim():
+        return ()
+    found = results[0] if keepdim else results[0].unsqueeze(dim)
+    equal = (self == found) | (self.isnan() & found.isnan())
+    return results[1:] if (equal.sum(dim) > 1).any() else ()
+
+
+# ---- several elements written to one place ----
+
+
+def is_settled(read, written):
+    """Whether all of what was written is there. If it is not, several were
+    written to one place, in an order that a device is free to choose."""
+    return torch.are_deterministic_algorithms_enabled() or torch.equal(
+        read, written.expand(read.shape)
+    )
+
+
+def index_put(results, indices, values, accumulate=False, **more):
+    at = tuple(slice(None) if i is None else i for i in indices)
+    if not accumulate and values.numel() > 1:
+        return () if is_settled(results[0][at], values) else results
+
+
+def scatter(results, dim, index, src=None, reduce=None, **more):
+    if src is None or reduce is not None or not index.numel():
+        return ()
+    read = results[0].gather(dim, index)
+    written = src[tuple(slice(n) for n in index.shape)]
+    return () if is_settled(read, written) else results
+
+
+def index_copy(results, dim, index, source, **more):
+    if not results[0].dim():
+        return ()
+    read = results[0].index_select(dim, index.reshape(-1))
+    return () if is_settled(read, source) else results
+
+
+def put(results, index, source, accumulate=False, **more):
+    if accumulate:
+        return ()
+    return () if is_settled(results[0].take(index), source) else results
+
+
+def span(tensor):
+    last = sum((n - 1) * s for n, s in zip(tensor.shape, tensor.strides_there))
+    return tensor.address, tensor.address + (last + 1) * tensor.element_size()
+
+
+def overlap(values, writes):
+    """Whether a list of tensors is written of which others are in the way."""
+    lists = [v for v in values if isinstance(v, list)]
+    if not any(isinstance(values[i], list) for i in writes):
+        return False
+    written = {id(t) for i in writes for t in flat([values[i]])}
+    spans = sorted(
+        (*span(t), i, id(t) in written)
+        for tensors in lists
+        for i, t in enumerate(tensors)
+        if isinstance(t, torch.Tensor) and t.numel() and t.is_on_device
+    )
+    return any(
+        b[0] < a[1] and a[2] != b[2] and (a[3] or b[3])
+        for a, b in zip(spans, spans[1:])
+    )
+
+
+# ---- conversions ----
+
+SHORT = torch.float16, torch.bfloat16
+
+
+def is_whole(dtype):
+    return not dtype.is_floating_point and not dtype.is_complex
+
+
+def copy(results, self, src, **more):
+    """What a number becomes that the type has no room for depends on the
+    machine. Bytes come of wide integers."""
+    of = self.dtype
+    if not src.is_floating_point() or not is_whole(of) or of == torch.bool:
+        return ()
+    limits = torch.iinfo(torch.int64 if of == torch.uint8 else of)
+    wide = src.double()
+    fits = (wide > limits.min - 1.0) | (wide == limits.min)
+    fits &= (wide < limits.max + 1.0) & (wide.trunc() <= limits.max)
+    return () if fits.all() else results
+
+
+def copy_each(results, self, src, **more):
+    for to, of in zip(self, src):
+        yield from copy((to,), to, of)
+
+
+def cumsum(results, **more):
+    """A device adds 16-bit numbers as such, in an order of its own."""
+    made = results[0]
+    if made.dtype not in SHORT:
+        return ()
+    exact = 1 / torch.finfo(made.dtype).eps
+    real = made.float()
+    is_exact = (real == real.round()) & (real.abs() <= exact)
+    return () if is_exact.all() else results
+
+
+# ---- arithmetic ----
+
+
+def wide_of(dtype):
+    return torch.float64 if dtype == torch.float64 else torch.float32
+
+
+def quotient(self, other, mode=None):
+    """A device multiplies by the inverse of a number that the host has."""
+    made = torch.div(self, other, rounding_mode=mode)
+    on_device = getattr(other, "is_on_device", False)
+    if on_device or other.numel() > 1 or not made.is_floating_point():
+        return made
+    if mode == "floor":
+        return made
+    wide = wide_of(made.dtype)
+    product = self.to(made.dtype).to(wide) * (1 / other.to(wide))
+    return (product if mode is None else product.trunc()).to(made.dtype)
+
+
+def divide(self, other, rounding_mode=None, out=None):
+    made = quotient(self, other, rounding_mode)
+    return (made if out is None else out.resize_(made.shape).copy_(made),)
+
+
+def divide_by(self, other, rounding_mode=None):
+    return (self.copy_(quotient(self, other, rounding_mode)),)
+
+
+def mean(results, self, dim=None, keepdim=False, **more):
+    """A device multiplies the sum by a factor."""
+    made = results[0]
+    if not made.is_floating_point() or not made.numel():
+        return
+    wide = wide_of(made.dtype)
+    total = self.sum(dim or None, keepdim, dtype=wide)
+    factor = torch.tensor(made.numel(), dtype=wide) / self.numel()
+    made.copy_((total * factor).reshape(made.shape))
+
+
+def line(start, step, count):
+    """Start and so many steps, each added with one rounding."""
+    start, step = (torch.tensor(n, dtype=torch.float32) for n in (start, step))
+    places = torch.arange(count, dtype=torch.float64)
+    return (start.double() + step.double() * places).float()
+
+
+def arange(results, start=0, step=1, **more):
+    made = results[0]
+    if made.is_floating_point() and made.dtype != torch.float64:
+        made.copy_(line(start, step, made.numel()))
+
+
+def linspace(results, start, end, **more):
+    made = results[0]
+    count = made.numel()
+    is_plain = made.dtype == torch.float32 or is_whole(made.dtype)
+    if isinstance(start, torch.Tensor) or isinstance(end, torch.Tensor):
+        return
+    if count < 2 or not is_plain:
+        return
+    start, end = (torch.tensor(n).to(made.dtype).float() for n in (start, end))
+    step = float((end - start) / (count - 1))
+    half = count // 2
+    back = line(float(end), -step, count - half).flip(0)
+    made.copy_(torch.cat([line(float(start), step, half), back]))
+
+
+# ---- the tables ----
+
+
+def vectors(*which):
+    """They may as well point the other way."""
+    return lambda results, **more: [results[i] for i in which]
+
+
+DIFFERING = {
+    "_foreach_copy_": copy_each,
+    "_index_put_impl_": index_put,
+    "_linalg_eigh": vectors(1),
+    "_linalg_svd": vectors(0, 2),
+    "arange": arange,
+    "copy_": copy,
+    "cumsum": cumsum,
+    "cumsum_": cumsum,
+    "index_copy": index_copy,
+    "index_copy_": index_copy,
+    "index_put": index_put,
+    "index_put_": index_put,
+    "kthvalue": one_of_equals,
+    "linalg_eig": vectors(1),
+    "linspace": linspace,
+    "mean": mean,
+    "median": one_of_equals,
+    "mode": lambda results, **more: results,
+    "nanmedian": one_of_equals,
+    "put": put,
+    "put_": put,
+    "scatter": scatter,
+    "scatter_": scatter,
+    "sort": sort,
+    "topk": topk,
+}
+INSTEAD.update({"div": divide, "div_": divide_by})

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: MIT
+"""What a device computes otherwise than a processor."""
+
+import sys
+
+import torch
+
+INF = float("inf")
+
+
+def on(*values, **named):
+    return torch.tensor(*values, **named).cuda()
+
+
+def known():
+    for count in 32, 33:
+        for is_sorted in True, False:
+            of = torch.tensor([1.0] * count).cuda()
+            places = of.topk(count, sorted=is_sorted).indices.tolist()
+            print(count, is_sorted, places)
+    print("among others", on([1, 3, 3, 1, 3, 2]).topk(4).indices.tolist())
+    print("sort", on([5, 3, 5, 5, 3]).argsort(descending=True).tolist())
+    stable = on([5, 3, 5, 5, 3]).argsort(descending=True, stable=True)
+    print("stable", stable.tolist())
+    print("rows", on([[2, 1], [2, 0], [2, 1]]).sort(dim=0).indices.tolist())
+    print("median", on([2, 1, 2]).median(0).values.item())
+    ids = torch.arange(100, device="cuda")
+    print("beams", [i for i in range(100) if (ids / 41).long()[i] != i // 41])
+    print("in place", on([41.0]).div_(41).item() == 1)
+    print("trunc", on([41.0, 42.0]).div(41, rounding_mode="trunc").tolist())
+    right = torch.ones(41, device="cuda").bool()
+    print("mean", right.float().mean().item() == 1)
+    print("mean of rows", (right.float()[None].mean(1) < 1).tolist())
+    steps = torch.arange(0, 100, 0.1, device="cuda")
+    print("steps", (steps != torch.arange(0, 100, 0.1).cuda()).sum().item())
+    line = torch.linspace(0, 999, 51, device="cuda", dtype=torch.long)
+    print("line", line[:6].tolist())
+    print("sums", torch.ones(99, device="cuda").half().cumsum(0)[-1].item())
+    print("whole", on([1.9, -1.9]).long().tolist(), on([-1.0]).byte().item())
+    first = torch.zeros(3, device="cuda", dtype=torch.long)
+    first[on([0, 0, 2])] = on([7, 7, 8])
+    print("the same twice", first.tolist())
+    print("added", first.scatter_add(0, on([0, 0]), on([1, 2])).tolist())
+    parts = list(torch.arange(4.0, device="cuda").split(2))
+    torch._foreach_add_(parts, parts)
+    print("parts", [p.tolist() for p in parts])
+    print("values", torch.linalg.eigh(on([[2.0, 0.0], [0.0, 3.0]]))[0].tolist())
+
+
+def doubted():
+    zeros = torch.zeros(3, device="cuda")
+    number = zeros.long()
+    same = on([1.0])
+    torch._foreach_add_([same, same], 1.0)
+    torch._foreach_copy_([number], [on([1.0, 2.0, INF])])
+    for what in (
+        on([2, 1, 2]).median(0).indices,
+        on([2, 1, 1]).kthvalue(1).indices,
+        on([1, 2, 2]).mode().indices,
+        on([INF]).long(),
+        on([3e9]).int(),
+        torch.ones(3000, device="cuda").half().cumsum(0)[-1],
+        zeros.scatter(0, on([0, 0]), on([1.0, 2.0])),
+        zeros.index_copy(0, on([1, 1]), on([1.0, 2.0])),
+        zeros.index_put((on([1, 1]),), on([1.0, 2.0])),
+        zeros.clone().put_(on([1, 1]), on([1.0, 2.0])),
+        same,
+        number,
+        torch.linalg.eigh(on([[2.0, 0.0], [0.0, 3.0]]))[1],
+        torch.linalg.svd(on([[2.0, 0.0], [0.0, 3.0]]))[2],
+    ):
+        what.tolist()
+
+
+if __name__ == "__main__":
+    known() if sys.argv[1] == "known" else doubted()
