@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "simcuda/kept.h"
 
 /* Few arguments of CUDA's functions matter here. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
@@ -211,6 +212,8 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
 {
 	process_begin(CALL_cudaGraphLaunch);
 	stream_work((uintptr_t)stream);
+	/* Also within an operator, which may not write what the graph does. */
+	kept_doubt_all();
 	process_end(cudaSuccess);
 	process_notify_work(NULL);
 	return cudaSuccess;

@@ -700,12 +700,17 @@ void kept_forget_all(void)
 /* Device addresses have no memory behind them: bytes that are not kept are read
  * as zeros. */
 
-/* Asynchronous operations on a captured stream become nodes of its graph. */
-static void capture(cudaStream_t stream)
+/* Asynchronous operations on a captured stream become nodes of its graph, and
+ * happen when it is launched. false: the stream is not captured. */
+static bool capture(cudaStream_t stream)
 {
+	bool is_captured;
+
 	process_lock();
+	is_captured = stream_at(stream_index((uintptr_t)stream))->graph;
 	stream_node((uintptr_t)stream);
 	process_unlock();
+	return is_captured;
 }
 
 static void *host(uint64_t addr)
@@ -752,20 +757,30 @@ static void doubt_captured(uint64_t to, size_t size)
 		kept_doubt(to, size);
 }
 
-static cudaError_t copy(enum simcuda_call call, void *to, const void *from,
-			size_t size)
+/* Nobody is told when the program reads what a graph copies to the host: it
+ * counts as read when it is captured. */
+static bool is_for_later(bool is_captured, const void *to)
 {
-	bool guesses;
+	return is_captured && !memory_is_device((uintptr_t)to);
+}
+
+static cudaError_t copy(enum simcuda_call call, void *to, const void *from,
+			size_t size, bool is_captured)
+{
+	bool guesses, is_later = is_for_later(is_captured, to);
 
 	process_before_read((uintptr_t)from, size);
 	process_before_write((uintptr_t)to, size);
 	process_begin(call);
 	streams_copy(size);
 	guesses = is_guess((uintptr_t)to, (uintptr_t)from, size);
-	kept_move((uintptr_t)to, (uintptr_t)from, size);
+	if (!is_later)
+		kept_move((uintptr_t)to, (uintptr_t)from, size);
 	doubt_captured((uintptr_t)to, size);
 	process_end(cudaSuccess);
-	if (guesses)
+	if (is_later)
+		process_notify_guess();
+	else if (guesses)
 		note_guess(to, (uintptr_t)from, size);
 	return cudaSuccess;
 }
@@ -774,15 +789,14 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t size,
 		       enum cudaMemcpyKind kind)
 {
 	(void)kind;
-	return copy(CALL_cudaMemcpy, to, from, size);
+	return copy(CALL_cudaMemcpy, to, from, size, false);
 }
 
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size,
 			    enum cudaMemcpyKind kind, cudaStream_t stream)
 {
 	(void)kind;
-	capture(stream);
-	return copy(CALL_cudaMemcpyAsync, to, from, size);
+	return copy(CALL_cudaMemcpyAsync, to, from, size, capture(stream));
 }
 
 cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from,
@@ -791,8 +805,7 @@ cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from,
 {
 	(void)to_device;
 	(void)from_device;
-	capture(stream);
-	return copy(CALL_cudaMemcpyPeerAsync, to, from, size);
+	return copy(CALL_cudaMemcpyPeerAsync, to, from, size, capture(stream));
 }
 
 /* Rows of width bytes; each begins pitch bytes after the previous one. */
@@ -800,19 +813,19 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from,
 			      size_t from_pitch, size_t width, size_t height,
 			      enum cudaMemcpyKind kind, cudaStream_t stream)
 {
-	bool guesses = false;
+	bool is_later = is_for_later(capture(stream), to), guesses = is_later;
 
 	(void)kind;
-	capture(stream);
 	process_before_read((uintptr_t)from, from_pitch * height);
 	process_before_write((uintptr_t)to, to_pitch * height);
 	process_begin(CALL_cudaMemcpy2DAsync);
 	streams_copy(width * height);
-	for (size_t row = 0; row < height; row++) {
+	for (size_t row = 0; row < height && !is_later; row++) {
 		uint64_t source = (uintptr_t)from + row * from_pitch;
 
 		guesses |= is_guess((uintptr_t)to, source, width);
 		kept_move((uintptr_t)to + row * to_pitch, source, width);
+		doubt_captured((uintptr_t)to + row * to_pitch, width);
 	}
 	process_end(cudaSuccess);
 	if (guesses)

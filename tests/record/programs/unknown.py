@@ -34,3 +34,23 @@ elif sys.argv[1] == "freed":
     y = torch.empty(2, device="cuda")
     print(y.data_ptr() == before)
     y.tolist()
+elif sys.argv[1] == "host":
+    host = torch.zeros(2).pin_memory()
+    g = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(g):
+        host.copy_(x, non_blocking=True)
+    print(host.tolist())
+    x.fill_(7)
+    g.replay()
+    torch.cuda.synchronize()
+    print(host.tolist())
+elif sys.argv[1] == "operator":
+    g = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(g):
+        x.add_(1)
+    x.fill_(2)
+    library = torch.library.Library("gpupool", "DEF")
+    library.define("replay(Tensor x) -> Tensor")
+    library.impl("replay", lambda y: (g.replay(), y + 1)[1], "CUDA")
+    torch.ops.gpupool.replay(torch.zeros(2, device="cuda"))
+    print(x.tolist())
