@@ -51,6 +51,10 @@ static struct {
 	size_t filled; /* number of filled chunks */
 	struct gp_map chunk_by_number;
 	struct gp_map blocks; /* address -> number of grains */
+	struct range {
+		uint64_t begin, end;
+	} * shared; /* with other processes */
+	size_t shared_count, shared_room;
 } kept;
 
 static struct kept_limits limits = {
@@ -379,10 +383,62 @@ static struct part part_of(uint64_t addr, uint64_t size)
 	};
 }
 
+/* ---- memory that other processes may write ---- */
+
+static bool is_shared(uint64_t addr, uint64_t size)
+{
+	for (size_t i = 0; i < kept.shared_count; i++)
+		if (addr < kept.shared[i].end &&
+		    addr + size > kept.shared[i].begin)
+			return true;
+	return false;
+}
+
+static bool is_shared_from(uint64_t begin)
+{
+	for (size_t i = 0; i < kept.shared_count; i++)
+		if (kept.shared[i].begin == begin)
+			return true;
+	return false;
+}
+
+void kept_share(uint64_t addr, uint64_t size)
+{
+	uint64_t last = (addr + size - 1) / GRAIN;
+
+	if (!size || is_shared_from(addr))
+		return;
+	kept.shared = gp_mem_grow(kept.shared, &kept.shared_room,
+				  kept.shared_count + 1, sizeof(*kept.shared));
+	kept.shared[kept.shared_count++] = (struct range){ addr, addr + size };
+	for_filled(addr, size, empty);
+	for (uint64_t i = next_kept(addr / GRAIN, last); i <= last;
+	     i = next_kept(i + 1, last)) {
+		struct grain *grain = find(i);
+
+		for (size_t j = 0; j < GRAIN / 64; j++) {
+			grain->drawn[j] |= grain->known[j];
+			grain->known[j] = 0;
+		}
+	}
+}
+
+void kept_unshare(uint64_t addr)
+{
+	for (size_t i = 0; i < kept.shared_count; i++)
+		if (kept.shared[i].begin == addr)
+			kept.shared[i--] = kept.shared[--kept.shared_count];
+}
+
+/* ---- writing and reading ---- */
+
 static void write_as(enum kept_state state, uint64_t addr, const void *bytes,
 		     size_t size)
 {
 	const char *from = bytes;
+
+	if (state == KEPT_KNOWN && is_shared(addr, size))
+		state = KEPT_DRAWN;
 
 	if (size > limits.most) {
 		kept_forget(addr, size);
@@ -674,7 +730,7 @@ void kept_fill(uint64_t addr, unsigned char value, size_t size)
 		uint64_t in_chunk = CHUNK - addr % CHUNK;
 
 		n = end - addr < in_chunk ? end - addr : in_chunk;
-		if (n == CHUNK) {
+		if (n == CHUNK && !is_shared(addr, n)) {
 			fill_chunk(addr, value);
 		} else if (!is_small) {
 			kept_forget(addr, n);
@@ -689,6 +745,7 @@ void kept_forget_all(void)
 {
 	free(kept.items);
 	free(kept.chunks);
+	free(kept.shared);
 	gp_map_release(&kept.by_number);
 	gp_map_release(&kept.chunk_by_number);
 	gp_map_release(&kept.blocks);

@@ -470,6 +470,7 @@ cudaError_t cudaFree(void *pointer)
 		return process_end(cudaSuccess);
 	if (!memory_give((uintptr_t)pointer, &device, &size))
 		return process_end(host_free(pointer)); /* managed memory */
+	kept_unshare((uintptr_t)pointer);
 	process_end(cudaSuccess);
 	process_notify_memory(device, (uintptr_t)pointer, 0);
 	return cudaSuccess;

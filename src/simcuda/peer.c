@@ -67,7 +67,8 @@ cudaError_t cudaDeviceDisablePeerAccess(int peer)
  * Memory and events of other processes. A handle names an allocation of a
  * process. Whoever opens it gets a range of addresses of the same size, apart
  * from its own. The range takes no memory of the device, as the other process
- * has it already. The bytes are not shared.
+ * has it already. The bytes are not shared,
+ * so that nothing there counts as known.
  */
 
 /* Above all addresses of the simulated device. */
@@ -127,6 +128,7 @@ cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *to, void *pointer)
 	if (!memory_find((uintptr_t)pointer, &handle.device, &handle.base,
 			 &handle.size))
 		return process_end(cudaErrorInvalidValue);
+	kept_share(handle.base, handle.size);
 	memset(to, 0, sizeof(*to));
 	memcpy(to, &handle, sizeof(handle));
 	return process_end(cudaSuccess);
@@ -172,6 +174,7 @@ cudaError_t cudaIpcOpenMemHandle(void **pointer, cudaIpcMemHandle_t from,
 	o = find_handle(&handle);
 	if (!o)
 		o = map(&handle);
+	kept_share(o->addr, o->handle.size);
 	o->uses++;
 	*pointer = (void *)(uintptr_t)o->addr;
 	return process_end(cudaSuccess);
@@ -185,8 +188,10 @@ cudaError_t cudaIpcCloseMemHandle(void *pointer)
 	o = find((uintptr_t)pointer);
 	if (!o)
 		return process_end(cudaErrorInvalidValue);
-	if (!--o->uses)
+	if (!--o->uses) {
 		kept_forget(o->addr, o->handle.size);
+		kept_unshare(o->addr);
+	}
 	return process_end(cudaSuccess);
 }
 

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "simcuda/kept.h"
 #include "simcuda/simcuda.h"
 #include "simcuda/api/cuda.h"
 #include "simcuda/api/cuda_runtime_api.h"
@@ -114,7 +115,14 @@ START_TEST(test_a_process_uses_another_ones_memory)
 	simcuda_set_devices(2);
 	cudaSetDevice(1);
 	cudaMalloc(&pointer, 6 * MIB);
+	cudaMemset(pointer, 1, 6 * MIB);
+	ck_assert(kept_has((uintptr_t)pointer, 8));
 	ck_assert_int_eq(cudaIpcGetMemHandle(&handle, pointer), cudaSuccess);
+	ck_assert(!kept_has((uintptr_t)pointer, 8));
+	cudaMemcpy(pointer, "as if it were known", 8, cudaMemcpyHostToDevice);
+	cudaMemset((char *)pointer + MIB, 2, 5 * MIB);
+	ck_assert(!kept_has((uintptr_t)pointer, 8));
+	ck_assert(!kept_has((uintptr_t)pointer + 3 * MIB, 8));
 	ck_assert_int_eq(cudaIpcGetMemHandle(&other, (char *)pointer + MIB),
 			 cudaSuccess);
 	ck_assert_mem_eq(&handle, &other, sizeof(handle));
@@ -126,6 +134,10 @@ START_TEST(test_a_process_uses_another_ones_memory)
 	waitpid(child, &status, 0);
 	ck_assert(WIFEXITED(status));
 	ck_assert_int_eq(WEXITSTATUS(status), 0);
+	cudaFree(pointer);
+	cudaMalloc(&pointer, 6 * MIB);
+	cudaMemset(pointer, 1, 8);
+	ck_assert(kept_has((uintptr_t)pointer, 8));
 }
 END_TEST
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A process that uses what another one put on the device."""
 
+import sys
+
 import torch
 import torch.multiprocessing as multiprocessing
 
@@ -15,7 +17,24 @@ def use(queue, done):
     done.set()
 
 
-if __name__ == "__main__":
+def change(counts, done):
+    counts.add_(1)
+    torch.cuda.synchronize()
+    done.set()
+
+
+def counts_of(context):
+    counts, done = torch.zeros(2, device="cuda"), context.Event()
+    process = context.Process(target=change, args=(counts, done))
+    process.start()
+    done.wait()
+    process.join()
+    return counts
+
+
+if __name__ == "__main__" and sys.argv[1:] == ["write"]:
+    print(counts_of(multiprocessing.get_context("spawn")).tolist())
+elif __name__ == "__main__":
     context = multiprocessing.get_context("spawn")
     queue, done = context.Queue(), context.Event()
     process = context.Process(target=use, args=(queue, done))
