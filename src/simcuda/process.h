@@ -177,6 +177,7 @@ void process_unlock(void);
 struct process_reach {
 	uint64_t addresses[MOST_REACHED];
 	size_t count;
+	bool is_anywhere; /* they may point anywhere */
 };
 
 /* Callbacks of the rest of the library. They are called without the lock; NULL:

@@ -172,18 +172,18 @@ static cudaError_t launch(const void *stream, const unsigned grid[3],
 	return cudaSuccess;
 }
 
-/* A kernel that the program loaded may write wherever its arguments point;
- * false: they may point anywhere. */
-static bool find_reach(const void *function, void **arguments,
+/* A kernel that the program loaded may write wherever its arguments point. */
+static void find_reach(const void *function, void **arguments,
 		       struct process_reach *reach)
 {
 	const struct kernel *kernel = kernel_of(function);
 	uint64_t value;
 
 	reach->count = 0;
-	if (!kernel || !kernel->parameters || kernel->has_odd_parameters ||
-	    !arguments)
-		return false;
+	reach->is_anywhere = !kernel || !kernel->parameters ||
+			     kernel->has_odd_parameters || !arguments;
+	if (reach->is_anywhere)
+		return;
 	for (int i = 0; i < kernel->parameters; i++) {
 		if (!(kernel->wide >> i & 1))
 			continue;
@@ -191,20 +191,18 @@ static bool find_reach(const void *function, void **arguments,
 		if (memory_is_device(value))
 			reach->addresses[reach->count++] = value;
 	}
-	return true;
 }
 
 static CUresult launch_kernel(const void *stream, const void *function,
 			      void **arguments)
 {
 	struct process_reach reach;
-	bool is_found;
 
 	process_lock();
 	stream_work((uintptr_t)stream);
-	is_found = find_reach(function, arguments, &reach);
+	find_reach(function, arguments, &reach);
 	process_unlock();
-	process_notify_work(is_found ? &reach : NULL);
+	process_notify_work(&reach);
 	return CUDA_SUCCESS;
 }
 

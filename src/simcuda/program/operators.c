@@ -700,7 +700,7 @@ void simcuda_before_saving(const void *tensor)
 /* A kernel that belongs to no operator may have written anything it reaches. */
 static void doubt(bool is_captured, const struct process_reach *reach)
 {
-	bool is_all = !reach;
+	bool is_all = !reach || reach->is_anywhere;
 
 	(void)is_captured;
 	process_lock();
@@ -722,6 +722,10 @@ static void on_work(bool is_captured, const struct process_reach *reach)
 		/* In place, what was there is kept for backward in a clone. */
 		if (!f->operation->facts.is_by_element)
 			doubt_made(f);
+		/* A kernel that the program brought along for an operator of
+		 * its own may write what that does not name. */
+		if (reach && f->operation->facts.writes_any)
+			doubt(is_captured, reach);
 		return;
 	}
 	doubt(is_captured, reach);

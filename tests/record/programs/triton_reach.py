@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What a kernel in Triton reaches is not known behind it: what its arguments
-point at, and anything where they point at addresses or into a block."""
+point at, and anything where they point at addresses or into a block. So it is
+within an operator of the program's own that does not name it."""
 
 import sys
 import torch
@@ -25,6 +26,11 @@ if sys.argv[1] == "direct":
     fill[(1,)](written, 4)
 elif sys.argv[1] == "inside":
     fill[(1,)](written[2:], 2)
+elif sys.argv[1] == "operator":
+    library = torch.library.Library("gpupool", "DEF")
+    library.define("fill(Tensor x) -> ()")
+    library.impl("fill", lambda x: fill[(1,)](written, 4) and None, "CUDA")
+    torch.ops.gpupool.fill(torch.zeros(1, device="cuda"))
 else:
     fill_indirect[(1,)](torch.tensor([written.data_ptr()]).cuda(), 4)
 print(sizes.tolist())
