@@ -10,6 +10,11 @@ may give otherwise.
 
 import torch
 
+
+def is_whole(dtype):
+    return not dtype.is_floating_point and not dtype.is_complex
+
+
 # ---- the order of equal elements ----
 
 # Up to so many are sorted by a network of comparisons, which exchanges equal
@@ -98,9 +103,11 @@ def is_settled(read, written):
 
 
 def index_put(results, indices, values, accumulate=False, **more):
+    if accumulate:
+        return results if may_wrap(values) else ()
     at = tuple(slice(None) if i is None else i for i in indices)
-    if not accumulate and values.numel() > 1:
-        return () if is_settled(results[0][at], values) else results
+    is_one = values.numel() <= 1
+    return () if is_one or is_settled(results[0][at], values) else results
 
 
 def scatter(results, dim, index, src=None, reduce=None, **more):
@@ -124,6 +131,13 @@ def put(results, index, source, accumulate=False, **more):
     return () if is_settled(results[0].take(index), source) else results
 
 
+def may_wrap(added):
+    """Whether so many small integers are added that their sum does not tell
+    one that is not known: 256 bytes of 0 make what 256 bytes of -1 do."""
+    many = added.numel() >= 1 << 8 * added.element_size()
+    return many and is_whole(added.dtype) and added.dtype != torch.bool
+
+
 def span(tensor):
     last = sum((n - 1) * s for n, s in zip(tensor.shape, tensor.strides_there))
     return tensor.address, tensor.address + (last + 1) * tensor.element_size()
@@ -131,9 +145,9 @@ def span(tensor):
 
 def overlap(values, writes):
     """Whether a list of tensors is written of which others are in the way."""
-    lists = [v for v in values if isinstance(v, list)]
     if not any(isinstance(values[i], list) for i in writes):
         return False
+    lists = [v for v in values if isinstance(v, list)]
     written = {id(t) for i in writes for t in flat([values[i]])}
     spans = sorted(
         (*span(t), i, id(t) in written)
@@ -150,10 +164,6 @@ def overlap(values, writes):
 # ---- conversions ----
 
 SHORT = torch.float16, torch.bfloat16
-
-
-def is_whole(dtype):
-    return not dtype.is_floating_point and not dtype.is_complex
 
 
 def copy(results, self, src, **more):

@@ -52,6 +52,10 @@ def doubted():
     number = zeros.long()
     same = on([1.0])
     torch._foreach_add_([same, same], 1.0)
+    drawn = (torch.empty(256, device="cuda").cauchy_() > 0).char()
+    places = torch.zeros(256, device="cuda", dtype=torch.long)
+    sums = torch.zeros(1, device="cuda", dtype=torch.int8)
+    sums.index_put_((places,), drawn, accumulate=True)
     torch._foreach_copy_([number], [on([1.0, 2.0, INF])])
     for what in (
         on([2, 1, 2]).median(0).indices,
@@ -66,6 +70,7 @@ def doubted():
         zeros.clone().put_(on([1, 1]), on([1.0, 2.0])),
         same,
         number,
+        sums,
         torch.linalg.eigh(on([[2.0, 0.0], [0.0, 3.0]]))[1],
         torch.linalg.svd(on([[2.0, 0.0], [0.0, 3.0]]))[2],
     ):
