@@ -49,18 +49,20 @@ class _Input(ctypes.Structure):
         ("most_bytes", ctypes.c_uint64),
         ("progress", ctypes.c_void_p),
         ("progress_arg", ctypes.c_void_p),
+        ("is_of_host", ctypes.c_bool),
         ("by_jansson", ctypes.c_bool),
     ]
 
 
 class _Knob(ctypes.Structure):
-    """struct gp_knob, as far as it is read here"""
+    """struct gp_knob"""
 
     _fields_ = [
         ("name", ctypes.c_char_p),
         ("flag", ctypes.c_char_p),
         ("id", ctypes.c_int),
         ("type", ctypes.c_int),
+        ("member", ctypes.c_uint16),
         ("since", ctypes.c_uint8),
         ("range", ctypes.c_char_p),
         ("by_default", ctypes.c_char_p),
@@ -102,6 +104,10 @@ def _open() -> ctypes.CDLL:
     ]
     library.gp_knob_table.restype = ctypes.POINTER(_Knob)
     library.gp_knob_table.argtypes = [ctypes.POINTER(ctypes.c_size_t)]
+    library.gp_engine_find.restype = pointer
+    library.gp_engine_find.argtypes = [ctypes.c_char_p]
+    library.gp_engine_is_of_host.restype = ctypes.c_bool
+    library.gp_engine_is_of_host.argtypes = [pointer]
     return library
 
 
@@ -121,6 +127,12 @@ def settings() -> Set[str]:
     count = ctypes.c_size_t()
     table = _library().gp_knob_table(ctypes.byref(count))
     return {table[i].name.decode() for i in range(count.value)}
+
+
+def is_of_host(engine: bytes) -> bool:
+    """Whether an engine serves requests for pinned host memory."""
+    library = _library()
+    return bool(library.gp_engine_is_of_host(library.gp_engine_find(engine)))
 
 
 def version() -> str:
@@ -178,15 +190,16 @@ class Session:
     def read(
         self,
         name: bytes,
-        path: Optional[bytes] = None,
         data: Optional[bytes] = None,
+        is_of_host: bool = False,
     ) -> None:
-        """Reads a file, or bytes, and holds the trace under this name."""
+        """Reads the file of this name, or bytes, and holds it under that."""
         library = _library()
         config = _Input(
-            path=path if data is None else name,
+            path=name,
             bytes=data,
             length=0 if data is None else len(data),
+            is_of_host=is_of_host,
         )
         trace = ctypes.c_void_p()
         diag = _Diag()

@@ -102,30 +102,40 @@ class Trace:
 
     def __init__(self, sources: Sequence[Source]) -> None:
         self._session: Optional[_library.Session] = _library.Session()
+        # Of the same files, the requests for pinned host memory.
+        self._of_host: Optional[_library.Session] = None
         self._names: List[bytes] = []
+        self._data: Dict[bytes, bytes] = {}  # of those that are no file
         for source in sources:
             self._read(source)
 
     def _read(self, source: Source) -> None:
-        session = self._held()
         if isinstance(source, Mapping):
-            session.read(self._new("snapshot"), data=_pickled(source))
+            name = self._new("snapshot")
+            self._data[name] = _pickled(source)
         elif isinstance(source, (bytes, bytearray, memoryview)):
-            session.read(self._new("trace"), data=bytes(source))
+            name = self._new("trace")
+            self._data[name] = bytes(source)
         elif not isinstance(source, (str, os.PathLike)):
             raise TypeError(
                 "a trace is a path, the bytes of a file or a snapshot's dict, "
                 "not {!r}; several are several arguments".format(type(source))
             )
         else:
-            path = os.fsencode(source)
-            if b"\0" in path:
+            name = os.fsencode(source)
+            if b"\0" in name:
                 raise InputError("a path has no NUL in it")
-            if path.startswith(b"-"):
-                path = b"./" + path
-            if not os.path.isdir(path):
-                session.read(path, path=path)
-            self._names.append(path)
+            if name.startswith(b"-"):
+                name = b"./" + name
+            self._names.append(name)
+        self._hold(self._held(), name)
+
+    def _hold(
+        self, session: _library.Session, name: bytes, is_of_host: bool = False
+    ) -> None:
+        data = self._data.get(name)
+        if data is not None or not os.path.isdir(name):
+            session.read(name, data, is_of_host)
 
     def _new(self, word: str) -> bytes:
         name = word.encode()
@@ -139,9 +149,24 @@ class Trace:
             raise ValueError("the trace is closed")
         return self._session
 
+    def _session_for(self, options: Mapping[str, Any]) -> _library.Session:
+        """An engine of pinned host memory has requests of its own."""
+        session = self._held()
+        engine = options.get("engine")
+        if engine is None or not _library.is_of_host(_text(engine)):
+            return session
+        of_host = self._of_host
+        if of_host is None:
+            of_host = _library.Session()
+            for name in self._names:
+                self._hold(of_host, name, is_of_host=True)
+            self._of_host = of_host
+        return of_host
+
     def close(self) -> None:
         """Gives its memory back; without it, that is done with the object."""
-        self._session = None
+        self._session = self._of_host = None
+        self._data = {}
 
     def __enter__(self) -> "Trace":
         return self
@@ -172,7 +197,7 @@ class Trace:
         ]
         if any(b"\0" in word for word in question):
             raise UsageError("no option has a NUL in it")
-        return self._held().ask(question)
+        return self._session_for(options).ask(question)
 
     def _one(self, command: str) -> bytes:
         """The name of the one trace of what is defined of one alone."""
@@ -290,7 +315,8 @@ class Trace:
         """The run event by event: reserved and allocated after each."""
         name = self._one("events()")
         words = [b"convert", b"--run", b"--to=csv", b"-q", name, b"-"]
-        reply = self._held().ask([*words, *_options(options)])
+        session = self._session_for(options)
+        reply = session.ask([*words, *_options(options)])
         return Rows(rows_of(reply.out.decode("utf-8", "replace")))
 
     def page(self, **options: Any) -> "Page":

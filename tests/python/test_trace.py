@@ -135,6 +135,50 @@ def test_bytes_paths_and_snapshots_are_read_alike():
     assert all(answer == answers[0] for answer in answers)
 
 
+def host_snapshot():
+    """One that has requests for pinned host memory, and others of a device."""
+
+    def entry(action, address, size):
+        return {
+            "action": action,
+            "addr": address,
+            "size": size,
+            "stream": 0,
+            "time_us": 1,
+            "frames": [],
+        }
+
+    return {
+        "segments": [],
+        "device_traces": [[entry("alloc", 1 << 40, 512)]],
+        "host_traces": [entry("alloc", 1 << 30, 3 << 20)],
+        "host_segments": [],
+    }
+
+
+def test_pinned_host_memory_has_requests_of_its_own(tmp_path):
+    path = tmp_path / "snapshot.pickle"
+    path.write_bytes(pickle.dumps(host_snapshot()))
+    said = command("replay", "--engine=pinned", "--format=json", "-q", path)
+    assert said.returncode == 0, said.stderr
+    expected = json.loads(said.stdout)["runs"][0]["devices"]
+    for source in (path, path.read_bytes(), host_snapshot()):
+        trace = gpupool.load(source)
+        before = trace.replay().json
+        run = trace.replay(engine="pinned").runs[0]
+        assert run["devices"][0].dict() == expected[0]
+        assert trace.events(engine="pinned")[-1]["size"] == 3 << 20
+        assert trace.replay().json == before
+
+
+def test_a_snapshot_without_pinned_host_memory(tmp_path):
+    trace = gpupool.load(SNAPSHOT)
+    said = command("replay", "--engine=pinned", "-q", SNAPSHOT)
+    with pytest.raises(gpupool.InputError, match="pinned host") as caught:
+        trace.replay(engine="pinned")
+    assert "gpupool: " + str(caught.value) == said.stderr.decode().strip()
+
+
 def test_several_are_ranks(story):
     trace = gpupool.load(story, story.read_bytes())
     assert trace.suggest().devices
@@ -425,6 +469,32 @@ def test_what_is_no_source_is_a_type_error(source):
 def test_the_version_is_the_programs():
     said = command("version").stdout.decode()
     assert said == "gpupool {}\n".format(gpupool.__version__)
+
+
+@pytest.mark.parametrize(
+    ("struct", "header", "name"),
+    [
+        ("_Diag", "status.h", "gp_diag"),
+        ("_Reply", "ask.h", "gp_reply"),
+        ("_Input", "input.h", "gp_input_config"),
+        ("_Knob", "knob.h", "gp_knob"),
+    ],
+)
+def test_structs_are_as_the_headers_have_them(struct, header, name):
+    root = pathlib.Path(os.environ["GPUPOOL_ROOT"])
+    text = (root / "include" / "gpupool" / header).read_text()
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
+    body = re.search(r"struct %s \{\n(.*?)\n\};" % name, text, re.S).group(1)
+    body = re.sub(r"\{[^}]*\}", "", body)  # an enum's values
+    body = re.sub(r"\(\*(\w+)\)\([^)]*\)", r"\1", body)
+    members = [
+        re.search(r"(\w+)(\[\d+\])?$", part.strip()).group(1)
+        for line in body.split(";")
+        for part in line.split(",")
+        if part.strip()
+    ]
+    fields = getattr(importlib.import_module("gpupool._library"), struct)
+    assert [field[0] for field in fields._fields_] == members
 
 
 def test_every_public_name_is_there():
