@@ -6,8 +6,18 @@ threads go on meanwhile.
 """
 
 import ctypes
+import threading
 import weakref
-from typing import List, NamedTuple, NoReturn, Optional, Sequence, Set
+from typing import (
+    Callable,
+    List,
+    NamedTuple,
+    NoReturn,
+    Optional,
+    Sequence,
+    Set,
+    TypeVar,
+)
 
 from gpupool import _native
 from gpupool._errors import BY_STATUS, Error, MachineError
@@ -157,6 +167,39 @@ def _error(status: int, diag: _Diag, sentence: str) -> Error:
     return kind(sentence, file, record, what, hint)
 
 
+_T = TypeVar("_T")
+
+
+def _waited_for(call: Callable[[], _T]) -> _T:
+    """Makes the call on another thread, so that Ctrl-C gets through.
+
+    Python raises KeyboardInterrupt in the main thread alone, and not while
+    that is in the library.  What was asked then ends by itself, unheard.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return call()
+    answers: List[_T] = []
+    errors: List[BaseException] = []
+    is_done = threading.Event()
+
+    def run() -> None:
+        try:
+            answers.append(call())
+        except BaseException as error:
+            errors.append(error)
+        finally:
+            is_done.set()
+
+    try:
+        threading.Thread(target=run, daemon=True).start()
+    except RuntimeError:  # the interpreter ends: it starts none any more
+        return call()
+    is_done.wait()
+    if errors:
+        raise errors.pop()
+    return answers.pop()
+
+
 class Reply(NamedTuple):
     """What a command line answers."""
 
@@ -194,6 +237,11 @@ class Session:
         is_of_host: bool = False,
     ) -> None:
         """Reads the file of this name, or bytes, and holds it under that."""
+        _waited_for(lambda: self._read(name, data, is_of_host))
+
+    def _read(
+        self, name: bytes, data: Optional[bytes], is_of_host: bool
+    ) -> None:
         library = _library()
         config = _Input(
             path=name,
@@ -212,6 +260,9 @@ class Session:
 
     def ask(self, words: Sequence[bytes]) -> Reply:
         """Answers the command line; one that is in vain raises Error."""
+        return _waited_for(lambda: self._ask(words))
+
+    def _ask(self, words: Sequence[bytes]) -> Reply:
         library = _library()
         argv = (ctypes.c_char_p * len(words))(*words)
         reply = _Reply()

@@ -11,9 +11,11 @@ import os
 import pathlib
 import pickle
 import re
+import signal
 import subprocess
 import sys
 import threading
+import time
 
 import gpupool
 import pytest
@@ -394,6 +396,36 @@ def test_a_fork_asks_too(story):
     if not child:
         os._exit(0 if trace.suggest().json == expected else 1)
     assert os.waitpid(child, 0)[1] == 0
+
+
+def test_ctrl_c_gets_through(story):
+    # Hours of replays.
+    done = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            "import gpupool, sys\n"
+            "trace = gpupool.load(sys.argv[1])\n"
+            "print('now', flush=True)\n"
+            "trace.sweep(\n"
+            "    preset='full', jobs=1,\n"
+            "    release=['2.{}'.format(i) for i in range(16)],\n"
+            "    capacity=['{}GiB'.format(40 + i) for i in range(90)],\n"
+            ")\n",
+            str(story),
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    try:
+        assert done.stdout.readline() == b"now\n"
+        time.sleep(0.5)
+        done.send_signal(signal.SIGINT)
+        assert b"KeyboardInterrupt" in done.communicate(timeout=30)[1]
+    finally:
+        done.kill()
+        done.wait()
 
 
 def test_a_trace_stays_in_its_process(story):
