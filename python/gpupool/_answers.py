@@ -23,6 +23,7 @@ from typing import (
     Mapping,
     Optional,
     Sequence,
+    Tuple,
 )
 
 
@@ -86,6 +87,16 @@ def _short(value: Any) -> str:
     return repr(value)
 
 
+class _Said:
+    """What was said, for what asks."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __call__(self) -> str:
+        return self._text
+
+
 class Answer(Record):
     """A report.  str() is what the command line prints for a person.
 
@@ -112,6 +123,12 @@ class Answer(Record):
 
     def __str__(self) -> str:
         return self._text()
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        """Whole: the trace stays in its process."""
+        picture = _Said(self._picture()) if self._picture else None
+        text = _Said(self._text())
+        return Answer, (self.json, self.status, self.notes, text, picture)
 
     def _repr_html_(self) -> str:
         return shown_as_html(
@@ -175,6 +192,10 @@ class Sweep(Rows):
         super().__init__(rows_of(table))
         self._text = text
         self.notes = notes
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        said = ("", _Said(self._text()), self.notes)
+        return Sweep, said, None, iter(self)
 
     @property
     def best(self) -> Record:

@@ -30,7 +30,16 @@ _OPTIONS = {"release": "torch"}
 
 
 def _text(value: Any) -> bytes:
-    return os.fsencode(value if isinstance(value, os.PathLike) else str(value))
+    is_named = isinstance(value, (bytes, os.PathLike))
+    return os.fsencode(value if is_named else str(value))
+
+
+def _check_release(value: Any) -> None:
+    if value == 2.1 and isinstance(value, float):
+        raise UsageError(
+            'release=2.1: Python reads 2.10 as this number, too; write "2.1" '
+            'or "2.10"'
+        )
 
 
 def _options(keywords: Mapping[str, Any]) -> List[bytes]:
@@ -47,6 +56,8 @@ def _options(keywords: Mapping[str, Any]) -> List[bytes]:
         is_setting = name in _library.settings()
         option = b"--" + _text(name if is_setting else name.replace("_", "-"))
         for one in _each(value):
+            if name == "torch":
+                _check_release(one)
             if one is None or (one is False and not is_setting):
                 continue
             if one is True and not is_setting:
@@ -72,6 +83,9 @@ def _warn(reply: _library.Reply, depth: int) -> None:
 
 def _axis(name: str, values: Any) -> bytes:
     """A sweep's --set: max_split_size_mb=none,64."""
+    if _OPTIONS.get(name, name) == "torch":
+        for one in _each(values):
+            _check_release(one)
     words = ("none" if v is None else str(v) for v in _each(values))
     return _text(
         "--set={}={}".format(_OPTIONS.get(name, name), ",".join(words))
@@ -164,7 +178,8 @@ class Trace:
         return of_host
 
     def close(self) -> None:
-        """Gives its memory back; without it, that is done with the object."""
+        """Gives its memory back, once its answers are gone, too, which ask
+        when they are printed; without it, that is done with the object."""
         self._session = self._of_host = None
         self._data = {}
 
@@ -184,9 +199,9 @@ class Trace:
         _warn(reply, 2)
         return reply.out
 
-    def _ask(
+    def _question(
         self, command: str, words: List[bytes], options: Mapping[str, Any]
-    ) -> _library.Reply:
+    ) -> List[bytes]:
         # A name does not begin with "-".
         question = [
             _text(command),
@@ -197,6 +212,12 @@ class Trace:
         ]
         if any(b"\0" in word for word in question):
             raise UsageError("no option has a NUL in it")
+        return question
+
+    def _ask(
+        self, command: str, words: List[bytes], options: Mapping[str, Any]
+    ) -> _library.Reply:
+        question = self._question(command, words, options)
         return self._session_for(options).ask(question)
 
     def _one(self, command: str) -> bytes:
@@ -211,10 +232,10 @@ class Trace:
     def _texts(
         self, command: str, words: List[bytes], options: Mapping[str, Any]
     ) -> Callable[[], str]:
-        asked = dict(options)
-        return lambda: self._ask(command, words, asked).out.decode(
-            "utf-8", "replace"
-        )
+        """Asks when it is called, even of a trace that was closed since."""
+        session = self._session_for(options)
+        question = self._question(command, words, options)
+        return lambda: session.ask(question).out.decode("utf-8", "replace")
 
     def _answer(
         self,

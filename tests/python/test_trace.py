@@ -428,6 +428,49 @@ def test_ctrl_c_gets_through(story):
         done.wait()
 
 
+def test_answers_outlive_their_trace(story):
+    with gpupool.load(story) as trace:
+        expected = str(trace.suggest()), str(trace.sweep(engine="caching"))
+        shown = trace.replay()._repr_html_()
+        answer, rows = trace.suggest(), trace.sweep(engine="caching")
+        run = trace.replay()
+    assert (str(answer), str(rows)) == expected
+    assert run._repr_html_() == shown
+
+
+@pytest.mark.parametrize(
+    "again",
+    [lambda x: pickle.loads(pickle.dumps(x)), copy.copy, copy.deepcopy],
+)
+def test_answers_go_to_other_processes(story, again):
+    trace = gpupool.load(story)
+    answer = trace.replay()
+    other = again(answer)
+    assert type(other) is gpupool.Answer and other == answer
+    assert (str(other), other.json) == (str(answer), answer.json)
+    assert (other.status, other.notes) == (answer.status, answer.notes)
+    assert other._repr_html_() == answer._repr_html_()
+    assert again(answer.runs[0]) == answer.runs[0]
+    rows = trace.sweep(expandable_segments=[False, True])
+    del rows[1]
+    other = again(rows)
+    assert type(other) is gpupool.Sweep and other == rows
+    assert (str(other), other.notes) == (str(rows), rows.notes)
+
+
+def test_a_number_that_may_be_two_releases(story):
+    trace = gpupool.load(story)
+    for ask in (
+        lambda: trace.replay(release=2.10),
+        lambda: trace.suggest(torch=2.1),
+        lambda: trace.sweep(release=[2.9, 2.10]),
+    ):
+        with pytest.raises(gpupool.UsageError, match="2.10"):
+            ask()
+    assert trace.replay(release="2.10").runs[0].torch == "2.10"
+    assert trace.replay(release=2.9, capacity=b"80GiB").runs[0].torch == "2.9"
+
+
 def test_a_trace_stays_in_its_process(story):
     trace = gpupool.load(story)
     for away in (pickle.dumps, copy.deepcopy):
