@@ -136,6 +136,7 @@ class Answer(Record):
         )
 
 
+_SETTINGS = {"alloc_conf"}
 _TEXTS = {"alloc_conf", "torch", "engine", "reason", "op", "pool", "site"}
 
 
@@ -147,7 +148,8 @@ def _values(column: str, texts: List[str]) -> List[Any]:
             return [kind(text) if text else None for text in texts]
         except ValueError:
             pass
-    return [text or None for text in texts]
+    # Of settings "" are PyTorch's defaults; elsewhere it is not known.
+    return [text if text or column in _SETTINGS else None for text in texts]
 
 
 def rows_of(table: str) -> List[Dict[str, Any]]:

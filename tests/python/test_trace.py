@@ -90,6 +90,19 @@ def test_a_sweep_has_a_row_for_each_combination(story):
     assert rows._repr_html_().count("<tr>") == 7
 
 
+def test_a_sweeps_rows_are_its_report(story):
+    trace = gpupool.load(story)
+    values = {"max_split_size_mb": [None, 64], "engine": ["caching", "direct"]}
+    words = ["--set=engine=caching,direct", "--set=max_split_size_mb=none,64"]
+    report = json.loads(trace.ask("sweep", *words, format="json"))
+    for row in trace.sweep(**values):
+        run = report["runs"][row["combination"]]
+        assert "alloc_conf" in row
+        run.update(run["summary"])
+        for key in row.keys() & run.keys() - {"capacity"}:
+            assert row[key] == run[key], key
+
+
 @pytest.mark.parametrize("package", ["pandas", "polars"])
 def test_frames_take_a_sweep(story, package):
     frames = pytest.importorskip(package)
