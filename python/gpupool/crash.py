@@ -22,7 +22,7 @@ import sys
 import tempfile
 import threading
 import time
-from typing import Any, Callable, Iterator, List, Optional, Tuple
+from typing import Any, Callable, Iterator, List, Optional, Set, Tuple
 
 from gpupool import _native
 
@@ -41,6 +41,11 @@ class _State:
         self.folder: Optional[str] = None
         self.entries = ENTRIES
         self.rank: Optional[int] = None
+        self.mark: Optional[socket.socket] = None  # held: this rank speaks
+        self.begin()
+
+    def begin(self) -> None:
+        """In a fork, too: what its parent did is not its own."""
         self.lock = threading.Lock()
         self.is_busy = False  # writing a snapshot: what fails then is ours
         self.taking = threading.RLock()  # several threads may tell
@@ -51,7 +56,6 @@ class _State:
         self.last = 0.0  # when the last one was taken
         self.is_stale = False  # memory ran out again since
         self.is_told = False
-        self.mark: Optional[socket.socket] = None  # held: this rank speaks
 
 
 _state = _State()
@@ -266,23 +270,37 @@ def _on_out_of_memory(*_: Any) -> None:
 # ---- the verdict ----
 
 
-def _is_out_of_memory(error: Optional[BaseException]) -> bool:
+_MOST_ERRORS = 10000  # looked through
+
+
+def _out_of_memory(error: Optional[BaseException]) -> Optional[BaseException]:
     """The error, one of a group, or what it was raised from or while
-    handling."""
+    handling; None: it has nothing to do with memory."""
     torch = _torch()
     kind = getattr(getattr(torch, "cuda", None), "OutOfMemoryError", None)
-    left = [error]
-    for _ in range(20):
-        error = left.pop() if left else None
-        if error is None or kind is None:
-            return False
-        if isinstance(error, kind):
-            return True
-        if isinstance(error, (KeyboardInterrupt, SystemExit, GeneratorExit)):
+    if kind is None:
+        return None
+    left: List[Optional[BaseException]] = [error]
+    seen: Set[int] = set()
+    while left and len(seen) < _MOST_ERRORS:
+        one = left.pop()
+        if one is None or id(one) in seen:
             continue
-        left.append(error.__cause__ or error.__context__)
-        left.extend(getattr(error, "exceptions", ()))
-    return False
+        seen.add(id(one))
+        is_it = isinstance(one, kind)
+        if is_it:
+            return one
+        if isinstance(one, (KeyboardInterrupt, SystemExit, GeneratorExit)):
+            continue
+        left += [one.__cause__, one.__context__]
+        left += getattr(one, "exceptions", ())
+    return None
+
+
+def _is_of_worker(error: BaseException) -> bool:
+    """Whether a pool of processes, or joblib, handed it over."""
+    cause = type(error.__cause__).__name__
+    return cause in ("RemoteTraceback", "_RemoteTraceback")
 
 
 def _environment() -> "dict[str, str]":
@@ -312,6 +330,16 @@ def _verdict(path: str, data: bytes) -> Tuple[bool, str]:
     return bool(text), text.rstrip() or said
 
 
+def _tell_of_worker() -> None:
+    folders = _folders()
+    _say(
+        "gpupool: memory ran out in another process; if gpupool.install() was "
+        "called there, its snapshot is in {}\n".format(
+            folders[0] if folders else "its folder"
+        )
+    )
+
+
 def _tell() -> None:
     if _state.is_stale or not (_state.path or _state.data):
         _take()
@@ -339,12 +367,16 @@ def tell(error: Optional[BaseException]) -> None:
     if _state.process != os.getpid() or _state.is_told:
         return
     try:
-        if not _is_out_of_memory(error):
+        found = _out_of_memory(error)
+        if found is None:
             return
         with _state.lock:
             if _state.is_told:
                 return
             _state.is_told = True
+        if _is_of_worker(found):
+            _tell_of_worker()
+            return
         with _held_term():
             _tell()
     except Exception as trouble:
@@ -365,6 +397,7 @@ def _on_child_exit() -> None:
     if isinstance(error, SystemExit) and error.code:
         error = error.__context__
     tell(error)
+    _on_exit()  # a pool's worker went on, and has no exit of Python's
 
 
 def _on_exit() -> None:
@@ -375,6 +408,7 @@ def _on_exit() -> None:
     tell(getattr(sys, "last_value", None))
     if _state.is_told:
         return
+    _state.is_told = True
     kept = "snapshot: " + _state.path if _state.path else "there is no snapshot"
     _say(
         "gpupool: memory ran out at {}, and the program went on; {}\n".format(
@@ -467,6 +501,8 @@ def install(
         _say("gpupool: PyTorch cannot be imported: {}\n".format(error))
         return False
     is_first = not _state.process
+    if not is_first:
+        _state.begin()
     _state.process = os.getpid()
     _state.entries = entries
     _hook_child()

@@ -260,6 +260,26 @@ def test_threads_that_run_out_together_tell_once(job):
     assert name.endswith(".pickle")
 
 
+def test_an_error_while_handling_it_with_a_cause_of_its_own(job):
+    done = job.run(
+        BEGIN
+        + "try:\n    torch.run_out()\n"
+        + "except RuntimeError:\n    raise ValueError('x') from KeyError('y')\n"
+    )
+    assert "Who holds the" in done.err and "went on" not in done.err
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="Python has no groups")
+def test_one_of_many_of_a_group(job):
+    done = job.run(
+        BEGIN
+        + "try:\n    torch.run_out()\n"
+        + "except RuntimeError as e:\n    first = e\n"
+        + "raise ExceptionGroup('all', [first, *map(ValueError, range(99))])\n"
+    )
+    assert "Who holds the" in done.err and "went on" not in done.err
+
+
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="Python has no groups")
 def test_one_of_a_group_of_errors(job):
     done = job.run(
@@ -296,6 +316,54 @@ def test_a_child_of_multiprocessing(job, how, step):
     )
     assert done.out == "1\n" and done.err.count("Who holds the") == 1
     assert "went on" not in done.err
+
+
+POOLS = {
+    "pool": "with context.Pool(1, gpupool.install) as pool:\n"
+    "        pool.map(step, [1])\n",
+    "executor": "with concurrent.futures.ProcessPoolExecutor(\n"
+    "        1, context, gpupool.install\n"
+    "    ) as pool:\n"
+    "        list(pool.map(step, [1]))\n",
+}
+
+
+@pytest.mark.parametrize("pool", POOLS)
+@pytest.mark.parametrize("how", ["fork", "spawn"])
+def test_a_worker_of_a_pool(job, how, pool):
+    # The parent has nothing of its own to tell.
+    done = job.run(
+        "import gpupool, torch, multiprocessing, concurrent.futures\n"
+        + "def step(i): torch.run_out()\n"
+        + "if __name__ == '__main__':\n"
+        + "    gpupool.install()\n"
+        + "    context = multiprocessing.get_context({!r})\n".format(how)
+        + "    "
+        + POOLS[pool]
+    )
+    assert done.returncode == 1 and "Who holds the" not in done.err
+    (name,) = job.snapshots()
+    assert done.err.endswith(
+        "gpupool: memory ran out in another process; if gpupool.install() was "
+        "called there, its snapshot is in {}\n".format(job.folder)
+    )
+    # A pool's workers may be killed, an executor's end by themselves.
+    said = done.err.count("went on; snapshot: {}".format(job.folder / name))
+    assert said == 1 or pool == "pool" and not said
+
+
+def test_a_fork_has_a_verdict_of_its_own(job):
+    done = job.run(
+        BEGIN
+        + "import multiprocessing, threading\n"
+        + "t = threading.Thread(target=torch.run_out)\nt.start()\nt.join()\n"
+        + "def step():\n    gpupool.install()\n    torch.run_out()\n"
+        + "context = multiprocessing.get_context('fork')\n"
+        + "child = context.Process(target=step)\n"
+        + "child.start()\nchild.join()\n"
+    )
+    assert done.err.count("Who holds the") == 2
+    assert len(job.snapshots()) == 2
 
 
 def test_a_thread_that_the_exit_overtakes(job):
