@@ -89,6 +89,8 @@ class GpuMemory:
 
 
 class _Block:
+    _is_within = False  # PyTorch keeps one history, which a second would end
+
     def __init__(
         self,
         most: Dict[str, int],
@@ -105,20 +107,30 @@ class _Block:
 
         if not torch.cuda.is_available():
             pytest.skip("PyTorch has no CUDA here")
+        if _Block._is_within:
+            pytest.fail(
+                "gpu_memory: a limit within a limit: PyTorch keeps one history"
+            )
         # What an earlier test left is not this block's.
         gc.collect()
         torch.cuda.init()
         torch.cuda.empty_cache()
         self._history(True)
+        _Block._is_within = True
         return self._limit
 
     def __exit__(self, kind: Optional[type], *_: object) -> None:
         import torch
 
         __tracebackhide__ = True
+        _Block._is_within = False
         snapshot = torch.cuda.memory._snapshot()
+        is_on = getattr(torch._C, "_cuda_isHistoryEnabled", None)
+        is_kept = is_on is None or is_on()
         self._history(False)
-        if kind is None:
+        if kind is None and not is_kept:
+            pytest.fail("gpu_memory: the block ended PyTorch's history")
+        elif kind is None:
             self._judge(snapshot)
 
     def _history(self, is_on: bool) -> None:
@@ -140,7 +152,8 @@ class _Block:
         elif self._settings:
             options.update(self._settings)
         if not any(snapshot["device_traces"]):
-            return  # it asked for nothing
+            self._judge_start(snapshot)
+            return
         rows: List[Dict[str, Any]] = []
         trouble = ""
         try:
@@ -156,6 +169,24 @@ class _Block:
         self._limit.reserved = max((r["reserved"] for r in rows), default=0)
         self._limit.allocated = max((r["allocated"] for r in rows), default=0)
         said = [text for text in broken if text]
+        if said:
+            pytest.fail("\n".join(said), pytrace=False)
+
+    def _judge_start(self, snapshot: Mapping[str, Any]) -> None:
+        """Of a block that asked for nothing: what was there before it."""
+        segments = [
+            s for s in snapshot["segments"] if s.get("device") == self._device
+        ]
+        self._limit.reserved = sum(s["total_size"] for s in segments)
+        self._limit.allocated = sum(s["allocated_size"] for s in segments)
+        said = [
+            "{} memory was {} above its limit of {} before the block".format(
+                name, _shown(above), _shown(most)
+            )
+            for name, most in self._most.items()
+            for above in [getattr(self._limit, name) - most]
+            if above > 0
+        ]
         if said:
             pytest.fail("\n".join(said), pytrace=False)
 

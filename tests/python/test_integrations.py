@@ -213,6 +213,22 @@ def test_settings(gpu_memory):
 def test_wrong_settings(gpu_memory):
     with gpu_memory.limit(reserved="2GiB", settings="max_split_size_mb:1"):
         layer(3)
+def test_nested(gpu_memory):
+    with gpu_memory.limit(reserved="100MiB"):
+        kept = layer(150)
+        with gpu_memory.limit(reserved="300MiB"):
+            layer(10)
+def test_ends_the_history(gpu_memory):
+    with gpu_memory.limit(reserved="100MiB"):
+        torch.cuda.memory._record_memory_history(None)
+        layer(150)
+def test_asks_for_nothing(gpu_memory):
+    kept = layer(150)
+    with gpu_memory.limit(reserved="200MiB") as used:
+        pass
+    assert used.reserved == used.allocated == 150 << 20
+    with gpu_memory.limit(reserved="100MiB"):
+        pass
 def test_own_failure(gpu_memory):
     with gpu_memory.limit(reserved="2GiB"):
         print("captured")
@@ -249,7 +265,7 @@ def test_limits(tmp_path):
         stderr=subprocess.STDOUT,
         universal_newlines=True,
     )
-    assert "3 failed, 5 passed" in done.stdout, done.stdout
+    assert "6 failed, 5 passed" in done.stdout, done.stdout
     for name in ("within", "settings", "without_the_fixture"):
         assert "PASSED ../test_limits.py::test_" + name in done.stdout
     assert (
@@ -258,10 +274,16 @@ def test_limits(tmp_path):
         in done.stdout
     )
     assert "gpu_memory: settings: CachingAllocator option" in done.stdout
+    for said in (
+        "gpu_memory: a limit within a limit: PyTorch keeps one history",
+        "gpu_memory: the block ended PyTorch's history",
+        "reserved memory was 50.00 MiB above its limit of 100.00 MiB before",
+    ):
+        assert said in done.stdout
     assert "During handling" not in done.stdout
     assert "captured" in done.stdout
     report = (tmp_path / "from here/report.xml").read_text()
-    assert report.count("<testcase ") == 8, report
+    assert report.count("<testcase ") == 11, report
 
 
 @pytest.mark.with_package("pytest")
