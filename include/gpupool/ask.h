@@ -17,7 +17,9 @@
  *
  * Thread-safe: any number of threads may ask, hold and drop at the same time. A
  * question may name files to read and to write, as the command line may; but no
- * programs are run (record), and there is no standard input.
+ * program is recorded (record), and there is no standard input. An engine that
+ * runs in a process of its own (--engine ./mine.so) does so in the program
+ * gpupool that was installed with the library, or else the one found by PATH.
  */
 #ifndef GPUPOOL_ASK_H
 #define GPUPOOL_ASK_H

@@ -3,19 +3,17 @@
 #include "commands/engine_named.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #include "base/text_sink.h"
+#include "commands/own_folder.h"
 
 extern char **environ;
 
 struct gp_engine_library gp_engine_here(char program[PATH_MAX])
 {
-	ssize_t n = readlink("/proc/self/exe", program, PATH_MAX - 1);
-
-	program[n > 0 ? n : 0] = 0;
+	gp_own_path(program);
 	return (struct gp_engine_library){
-		.program = n > 0 ? program : NULL,
+		.program = *program ? program : NULL,
 		.environment = environ,
 	};
 }

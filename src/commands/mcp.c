@@ -685,8 +685,13 @@ static enum gp_status mcp_command(const struct gp_options *options,
 				  struct gp_diag *diag)
 {
 	struct server s = { 0 };
-	enum gp_status status = check_folders(options, diag);
+	enum gp_status status;
 
+	if (gp_outlet_is_redirected())
+		return gp_diag_set(diag, GP_USAGE,
+				   "it serves on standard input and output, "
+				   "which belong to another program here");
+	status = check_folders(options, diag);
 	if (status == GP_OK)
 		status = take_streams(&s, diag);
 	if (status != GP_OK)

@@ -2,6 +2,7 @@
 /* Folders that belong to this user alone. */
 #include "commands/own_folder.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <ftw.h>
 #include <stdio.h>
@@ -9,6 +10,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "commands/output.h"
 
 bool gp_own_cache(const char *name, char path[PATH_MAX])
 {
@@ -27,13 +30,49 @@ bool gp_own_cache(const char *name, char path[PATH_MAX])
 	return false;
 }
 
+/* Looks relative to the library that contains this code. */
+static void find_beside_library(char path[PATH_MAX])
+{
+	static const char *const places[] = { "../bin/gpupool", "gpupool" };
+	static const char own;
+	Dl_info about;
+	const char *end;
+
+	*path = '\0';
+	if (!dladdr(&own, &about) || !about.dli_fname)
+		return;
+	end = strrchr(about.dli_fname, '/');
+	for (size_t i = 0; end && i < sizeof(places) / sizeof(*places); i++) {
+		int length = (int)(end - about.dli_fname);
+
+		length = snprintf(path, PATH_MAX, "%.*s/%s", length,
+				  about.dli_fname, places[i]);
+		if (length < PATH_MAX && !access(path, X_OK))
+			return;
+	}
+	*path = '\0';
+}
+
+void gp_own_path(char path[PATH_MAX])
+{
+	ssize_t n;
+
+	if (gp_outlet_is_redirected()) {
+		find_beside_library(path);
+		return;
+	}
+	n = readlink("/proc/self/exe", path, PATH_MAX - 1);
+	path[n > 0 ? n : 0] = 0;
+}
+
 void gp_own_program(char *path, size_t size)
 {
-	ssize_t n = readlink("/proc/self/exe", path, size - 1);
+	char program[PATH_MAX];
+	const char *end;
 
-	path[n > 0 ? n : 0] = 0;
-	for (char *end = strrchr(path, '/'); end; end = NULL)
-		*end = 0;
+	gp_own_path(program);
+	end = strrchr(program, '/');
+	snprintf(path, size, "%.*s", end ? (int)(end - program) : 0, program);
 }
 
 #define OPEN_FOLDERS 16 /* at once, while a tree of them is removed */

@@ -14,7 +14,10 @@
  * neither is set. */
 bool gp_own_cache(const char *name, char path[PATH_MAX]);
 
-/* The folder of this program; "" if unknown. */
+/* The program gpupool: this one or, where another program asks the library, the
+ * one that was installed with it; "" if unknown. */
+void gp_own_path(char path[PATH_MAX]);
+/* Its folder; "" if unknown. */
 void gp_own_program(char *path, size_t size);
 
 /* Whether the path and its parent belong to this user, and no other may write

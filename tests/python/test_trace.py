@@ -194,6 +194,25 @@ def test_a_snapshot_without_pinned_host_memory(tmp_path):
     assert "gpupool: " + str(caught.value) == said.stderr.decode().strip()
 
 
+def test_an_engine_in_a_process_of_its_own(story, tmp_path):
+    library = tmp_path / "first_fit.so"
+    root = pathlib.Path(os.environ["GPUPOOL_ROOT"])
+    words = ["cc", "-shared", "-fPIC", "-I", root / "include", "-o", library]
+    words.append(root / "examples" / "engine" / "first_fit.c")
+    if subprocess.run(words, stderr=subprocess.DEVNULL).returncode:
+        pytest.skip("there is no compiler")
+    said = command("replay", "-q", "--engine", library, "--format=json", story)
+    assert said.returncode == 0, said.stderr
+    assert gpupool.load(story).replay(engine=library).json == said.stdout
+
+
+def test_no_server_takes_the_programs_input(story):
+    from gpupool._library import Session
+
+    with pytest.raises(gpupool.UsageError, match="standard input"):
+        Session().ask([b"mcp"])
+
+
 def test_several_are_ranks(story):
     trace = gpupool.load(story, story.read_bytes())
     assert trace.suggest().devices

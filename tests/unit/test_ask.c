@@ -171,6 +171,19 @@ START_TEST(test_threads_ask_at_once)
 }
 END_TEST
 
+/* Nor does it end the process, or read what is the program's. */
+START_TEST(test_no_server_in_another_program)
+{
+	const char *question[] = { "mcp" };
+	struct gp_reply reply;
+
+	gp_ask(NULL, 1, question, &reply);
+	ck_assert_int_eq(reply.status, GP_USAGE);
+	ck_assert_ptr_nonnull(strstr(reply.diag.what, "another program"));
+	gp_reply_release(&reply);
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
@@ -179,6 +192,7 @@ int main(void)
 		{ test_views_are_the_same_the_second_time, 0 },
 		{ test_a_view_is_of_the_trace_that_is_held_now, 0 },
 		{ test_threads_ask_at_once, 0 },
+		{ test_no_server_in_another_program, 0 },
 	};
 
 	return suite_run("ask", tests, COUNT_OF(tests));

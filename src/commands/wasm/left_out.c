@@ -8,6 +8,7 @@
 #include "commands/command.h"
 #include "commands/installed.h"
 #include "commands/live_page.h"
+#include "commands/own_folder.h"
 #include "device/cuda.h"
 #include "gpupool/allocator.h"
 #include "report/html.h"
@@ -44,6 +45,13 @@ const struct gp_command gp_record_command =
 	LEFT_OUT("record", "Record a program.");
 const struct gp_command gp_verify_command =
 	LEFT_OUT("verify", "Compare with PyTorch's own allocator.");
+
+/* ---- engines in processes of their own ---- */
+
+void gp_own_path(char path[PATH_MAX])
+{
+	*path = '\0';
+}
 
 /* ---- PyTorch's own allocator ---- */
 
