@@ -235,10 +235,11 @@ struct gp_replay_result {
 	struct gp_alike alike;
 };
 
-/* Replays the trace. The caller releases *result. If the settings, the engine
- * or the start state cannot be used, the status and diag say why, *result is
- * zeroed, and there is nothing to release. A request that is not served is not
- * a failure. Borrows all of config until it returns. Thread-safe. */
+/* Replays the trace. The caller releases *result. If the device is not in the
+ * trace, or the settings, the engine or the start state cannot be used, the
+ * status and diag say why, *result is zeroed, and there is nothing to release.
+ * A request that is not served is not a failure. Borrows all of config until it
+ * returns. Thread-safe. */
 enum gp_status gp_replay(const struct gp_replay_config *config,
 			 struct gp_replay_result *result, struct gp_diag *diag);
 /* Frees what a result owns. Accepts a zeroed result. */

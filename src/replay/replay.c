@@ -620,6 +620,10 @@ static enum gp_status set_defaults(struct gp_replay_config *config,
 	const struct gp_trace *trace = config->trace;
 	size_t count;
 
+	if (config->device >= trace->device_count)
+		return gp_diag_set(diag, GP_USAGE,
+				   "the trace has no device of index %u",
+				   config->device);
 	if (!config->engine)
 		config->engine = gp_engine_table(&count);
 	if (config->settings)

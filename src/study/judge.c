@@ -867,8 +867,24 @@ static struct runs **begin_runs(const struct gp_study_config *config)
 	return runs;
 }
 
-enum gp_status gp_study(const struct gp_study_config *given,
-			struct gp_study *study, struct gp_diag *diag)
+static enum gp_status check_cases(const struct gp_study_config *config,
+				  struct gp_diag *diag)
+{
+	for (size_t i = 0; i < config->case_count; i++) {
+		const struct gp_case *one = &config->cases[i];
+
+		if (one->device >= one->trace->device_count)
+			return gp_diag_set(diag, GP_USAGE,
+					   "the trace has no device of index "
+					   "%u",
+					   one->device);
+	}
+	return GP_OK;
+}
+
+static enum gp_status study_checked(const struct gp_study_config *given,
+				    struct gp_study *study,
+				    struct gp_diag *diag)
 {
 	const struct gp_study_config config = complete(given);
 	struct session s = {
@@ -893,6 +909,14 @@ enum gp_status gp_study(const struct gp_study_config *given,
 	if (s.status != GP_OK)
 		gp_study_release(study);
 	return s.status;
+}
+
+enum gp_status gp_study(const struct gp_study_config *config,
+			struct gp_study *study, struct gp_diag *diag)
+{
+	enum gp_status status = check_cases(config, diag);
+
+	return status == GP_OK ? study_checked(config, study, diag) : status;
 }
 
 void gp_study_release(struct gp_study *study)

@@ -49,6 +49,22 @@ START_TEST(a_verification_counts_what_it_chose_the_same)
 }
 END_TEST
 
+START_TEST(a_device_that_the_trace_does_not_have)
+{
+	struct gp_trace *trace =
+		trace_of("{\"format\": \"gpupool-trace\", \"version\": 1, "
+			 "\"devices\": []}");
+	struct gp_replay_config config = { .trace = trace };
+	struct gp_replay_result result = { .requests = 1 };
+	struct gp_diag diag = { 0 };
+
+	ck_assert_int_eq(gp_replay(&config, &result, &diag), GP_USAGE);
+	ck_assert_str_eq(diag.what, "the trace has no device of index 0");
+	ck_assert_uint_eq(result.requests, 0);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 START_TEST(the_first_mismatch_names_both_and_the_candidates)
 {
 	struct gp_trace *trace = with_second_at("2098176");
@@ -711,6 +727,7 @@ int main(void)
 {
 	const struct suite_test tests[] = {
 		{ a_verification_counts_what_it_chose_the_same, 0 },
+		{ a_device_that_the_trace_does_not_have, 0 },
 		{ the_first_mismatch_names_both_and_the_candidates, 0 },
 		{ a_what_if_has_new_memory_from_the_end_that_was_recorded, 0 },
 		{ a_what_if_has_new_memory_where_it_was_recorded, 0 },

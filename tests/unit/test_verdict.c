@@ -258,6 +258,21 @@ START_TEST(recordings_are_judged_by_their_other_settings)
 }
 END_TEST
 
+START_TEST(a_case_of_a_device_that_the_trace_does_not_have)
+{
+	struct gp_trace *trace = trace_of(
+		ONE_DEVICE("{\"op\": \"alloc\", \"id\": 1, \"size\": 512}"));
+	const struct gp_case one = { .trace = trace, .device = 1 };
+	struct gp_study_config config = { .cases = &one, .case_count = 1 };
+	struct gp_study study;
+	struct gp_diag diag = { 0 };
+
+	ck_assert_int_eq(gp_study(&config, &study, &diag), GP_USAGE);
+	ck_assert_str_eq(diag.what, "the trace has no device of index 1");
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
@@ -266,6 +281,7 @@ int main(void)
 		  0 },
 		{ what_the_recording_did_not_serve_is_not_live_afterwards, 0 },
 		{ recordings_are_judged_by_their_other_settings, 0 },
+		{ a_case_of_a_device_that_the_trace_does_not_have, 0 },
 	};
 
 	return suite_run("verdict", tests, COUNT_OF(tests));
