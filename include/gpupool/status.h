@@ -32,7 +32,9 @@ enum gp_status {
 /*
  * The explanation, shown as "file: record: what" with the hint on a line of its
  * own; empty parts are left out. The arrays have a fixed size, so that
- * describing a failure cannot fail.
+ * describing a failure cannot fail. A call writes the parts that it knows, and
+ * the file even where it succeeds: zero the diag before its first use, and
+ * again once a failure has been shown.
  */
 struct gp_diag {
 	char file[256];

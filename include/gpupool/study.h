@@ -72,7 +72,7 @@ struct gp_study_config {
 	/* The present settings, with which changes are compared. NULL: the
 	 * recorded settings of the first trace. */
 	const char *conf;
-	uint8_t release;
+	uint8_t release; /* PyTorch 2.x, and 0 is 2.0: gp_replay_release_of() */
 	const struct gp_engine *engine; /* NULL: the default */
 	const struct gp_prices *prices; /* NULL: the built-in ones */
 	const char *const *without;	/* settings that cannot be used */
@@ -244,8 +244,8 @@ void gp_study_release(struct gp_study *study);
 size_t gp_verdict_worst(const struct gp_verdict *verdicts, size_t count);
 
 /* The peak of a program's live memory in bytes, with each block rounded up to a
- * multiple of `round`. With 512 bytes (GP_MIN_BLOCK_SIZE) it is a lower bound
- * for every allocator that does not move blocks. */
+ * multiple of `round`, which is not 0. With 512 bytes (GP_MIN_BLOCK_SIZE) it is
+ * a lower bound for every allocator that does not move blocks. */
 uint64_t gp_study_live(const struct gp_trace *trace, uint32_t device,
 		       uint64_t round);
 
