@@ -336,7 +336,7 @@ static void write_timeline(const struct gp_report *report, size_t run,
 
 	fprintf(out,
 		"<div class=\"timeline\" data-run=\"%zu\"><svg viewBox=\"0 0 "
-		"%d 276\" role=\"img\" aria-label=\"Memory over the events of "
+		"%d 290\" role=\"img\" aria-label=\"Memory over the events of "
 		"the run: reserved, active and allocated\">\n",
 		run, WIDTH);
 	gp_svg_timeline(&plot, &report->runs[run].tracks[device],

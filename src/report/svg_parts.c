@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/safe.h"
 #include "base/text.h"
 #include "study/metrics/film.h"
 #include "trace/steps.h"
@@ -30,6 +31,19 @@ static const char style_sheet[] =
 	".edge{fill:none;stroke:#8a8478;stroke-width:.6}"
 	".title{font-size:14px;fill:#222}";
 
+/* Puts a character, or "?" for one that is not to be seen or changes the
+ * direction of the text around it; returns its bytes. */
+static size_t put_character(const char *text, size_t length, FILE *out)
+{
+	size_t bytes = gp_utf8_character(text, length);
+	uint32_t code;
+
+	if (bytes < 2 || !gp_safe_hides(text, bytes, &code))
+		return gp_utf8_put_xml(text, length, out);
+	putc('?', out);
+	return bytes;
+}
+
 void gp_xml_text(const char *text, FILE *out)
 {
 	const char *end = text + strlen(text);
@@ -42,9 +56,7 @@ void gp_xml_text(const char *text, FILE *out)
 		case '"': text++, fputs("&quot;", out); break;
 		case '\'': text++, fputs("&#39;", out); break;
 		case '\r': text++, putc('?', out); break;
-		default:
-			text += gp_utf8_put_xml(text, (size_t)(end - text),
-						out);
+		default: text += put_character(text, (size_t)(end - text), out);
 		}
 }
 
@@ -167,39 +179,41 @@ static void draw_events(const struct gp_svg_plot *plot, FILE *out)
 }
 
 #define MARK_TEXT 220 /* room that a mark's text takes */
+#define MARK_LINE 14
 
+/* line: of those below the axis, from 0 */
 static void draw_mark(const struct gp_svg_plot *plot, const char *what,
-		      uint64_t event, bool is_left, FILE *out)
+		      uint64_t event, int line, FILE *out)
 {
 	double x = x_of(plot, event), floor = plot->top + plot->height;
+	bool is_left = x > plot->left + plot->width - MARK_TEXT;
 	char text[GP_EVENT_TEXT];
 
 	fprintf(out,
 		"<line class=\"mark\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" "
 		"y2=\"%.1f\"/><text class=\"marked\" x=\"%.1f\" y=\"%.1f\"%s>"
 		"%s: %s</text>\n",
-		x, x, plot->top, floor + 4, is_left ? x - 5 : x + 5, floor + 30,
+		x, x, plot->top, floor + 4, is_left ? x - 5 : x + 5,
+		floor + 30 + line * MARK_LINE,
 		is_left ? " text-anchor=\"end\"" : "", what,
 		gp_event_when(plot->trace, plot->device, event, text));
 }
 
-/* Labels are below the axis, to the right of the mark if there is room. */
+/* Labels are below the axis, to the right of the mark if there is room; of two
+ * that could meet each has a line of its own. */
 static void draw_marks(const struct gp_svg_plot *plot, uint64_t peak,
 		       const struct gp_oom *oom, FILE *out)
 {
-	double right = plot->left + plot->width - MARK_TEXT;
-	double at = x_of(plot, peak), other = x_of(plot, oom->event);
-	bool is_beside = oom->is_there && other >= at && other - at < MARK_TEXT;
-	bool is_before = oom->is_there && other < at && at - other < MARK_TEXT;
+	double apart = x_of(plot, oom->event) - x_of(plot, peak);
 
 	if (oom->is_there && oom->event == peak) {
-		draw_mark(plot, "peak, out of memory", peak, at > right, out);
+		draw_mark(plot, "peak, out of memory", peak, 0, out);
 		return;
 	}
-	draw_mark(plot, "peak", peak, at > right || is_beside, out);
+	draw_mark(plot, "peak", peak, 0, out);
 	if (oom->is_there)
 		draw_mark(plot, "out of memory", oom->event,
-			  is_before || (other > right && !is_beside), out);
+			  apart < 2 * MARK_TEXT && apart > -2 * MARK_TEXT, out);
 }
 
 void gp_svg_timeline(const struct gp_svg_plot *plot,
@@ -299,7 +313,7 @@ double gp_svg_map(const struct gp_state *state, double left, double top,
 #define WIDTH  900
 #define LEFT   80
 #define PLOT   240 /* height of a timeline */
-#define AROUND 70  /* its title and axis */
+#define AROUND 84  /* its title, axis and marks */
 #define MAP    420 /* a map and its title */
 
 static void draw_run(const struct gp_report *report, const struct gp_run *run,

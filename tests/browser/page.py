@@ -226,7 +226,8 @@ def checks():
         with open(hostile, "w") as out:
             out.write(
                 '{"format": "gpupool-trace", "version": 1, "sites":'
-                ' ["</script><b id=evil>"], "devices": [{"device": 0,'
+                ' ["</script><b id=evil>\\u202e\\u001b#"],'
+                ' "devices": [{"device": 0,'
                 ' "events": [{"op": "alloc", "id": 1, "size": 9999999,'
                 ' "site": 0}]}]}'
             )
@@ -236,6 +237,11 @@ def checks():
         assert not browser.value(
             "!!document.querySelector('#evil, main img')"
         )
+        # Nor does a name turn what stands around it.
+        holders = "document.querySelector('.view table.holders td.name')"
+        browser.wait(holders)
+        shown = browser.value(holders + ".textContent")
+        assert shown == "</script><b id=evil>??#", shown
 
     @test("truncated")
     def _():

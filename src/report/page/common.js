@@ -41,6 +41,17 @@ export function make(tag, name, ...children) {
 	return element;
 }
 
+/**
+ * A report's JSON, in which a name cannot turn what stands around it: what is
+ * not to be seen, or changes the direction of a text, is "?", as in gpupool's own
+ * texts.  gpupool writes all of it as escapes.
+ * @param {string} text
+ */
+export function parse(text) {
+	return JSON.parse(text.replace(/\\(u[0-9a-f]{4}|.)/g, (all, what) =>
+		/^(u0009|u000a|u0023|ufffd|.)$/.test(what) ? all : "?"));
+}
+
 /** @param {Options} options @param {string} view @param {...string} more */
 export function question(options, view, ...more) {
 	const argv = ["view", view, options.trace, "--format", "json",
@@ -69,7 +80,7 @@ export function asker(ask, take, fail) {
 			next = null;
 			try {
 				const raw = await ask(argv);
-				const answer = JSON.parse(new TextDecoder().decode(raw));
+				const answer = parse(new TextDecoder().decode(raw));
 				if (!next && !gone) take(answer);
 			} catch (error) {
 				if (!next && !gone)
