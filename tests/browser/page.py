@@ -6,6 +6,7 @@
 ONLY="opens knob" runs these alone.  Prints "ok NAME" or "FAIL NAME: why".
 """
 
+import json
 import os
 import re
 import shutil
@@ -242,6 +243,35 @@ def checks():
         browser.wait(holders)
         shown = browser.value(holders + ".textContent")
         assert shown == "</script><b id=evil>??#", shown
+
+    @test("narrow")
+    def _():
+        # Whatever is long wraps, where a phone shows it.
+        state = os.path.join(folder, "state.json")
+        block = {"address": 1 << 40, "size": 2 << 20, "state":
+                 "active_allocated", "requested_size": 2 << 20, "frames": [
+                     {"filename": "a.py", "line": 1, "name": "x" * 300}]}
+        segment = {"device": 0, "address": 1 << 40, "total_size": 2 << 20,
+                   "stream": 0, "segment_type": "large", "blocks": [block],
+                   "segment_pool_id": [0, 0], "is_expandable": False}
+        with open(state, "w") as out:
+            json.dump({"segments": [segment], "device_traces": [[]]}, out)
+        empty()
+        choose(state)
+        if kind == "chromium":
+            browser.size(400, 1000)
+        legend = "document.querySelector('.view .legend')"
+        browser.wait(f"{legend}?.textContent.includes('xxx')")
+        answer("explain")
+        wide = browser.value("document.documentElement.scrollWidth")
+        shown = browser.value("innerWidth")
+        if kind == "chromium":
+            browser.size(1200, 1000)
+        assert wide <= shown, (wide, shown)
+        # One is no plural, and all of it no 100.0 %.
+        text = browser.value("document.querySelector('main').innerText")
+        assert "in 1 segment," in text and "100 %" in text, text
+        assert "100.0 %" not in text and "1 segments" not in text, text
 
     @test("truncated")
     def _():

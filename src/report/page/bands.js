@@ -4,9 +4,9 @@
  * window that is seen (gpupool view bands); it is painted once, pixel by pixel,
  * and moved and stretched while another answer is under way.
  */
-import { blockTeller, bytes, choiceOfBy, cleared, colour, count, css, eachFrame,
-	fit, isOtherRun, make, onKeys, placeIn, question, stage, tell, tick, variable,
-	viewAsker, watchTheme } from "./common.js";
+import { blockTeller, bytes, choiceOfBy, cleared, colour, count, counted, css,
+	eachFrame, fit, isOtherRun, make, onKeys, placeIn, question, stage,
+	tell, tick, variable, viewAsker, watchTheme } from "./common.js";
 
 const LEFT = 72, TOP = 8, BOTTOM = 24; /* margins of the plot, in CSS pixels */
 const COLUMNS = 2048;                  /* at most */
@@ -170,7 +170,7 @@ export function mount(element, ask, options) {
 		if (others > 0) {
 			const swatch = make("span", "swatch rest");
 			legend.append(make("li", "", swatch,
-				`${count(others)} smaller blocks, as one`));
+				`${counted(others, "smaller block")}, as one`));
 		}
 	}
 
@@ -278,8 +278,11 @@ export function mount(element, ask, options) {
 				Math.max(TOP + 6, TOP + plotHeight() * (1 - i / 4)));
 		c.textBaseline = "top";
 		for (let i = 0; i <= 4; i++) {
+			const event = from + (to - from) * i / 4;
+			/* Of few events not every place has one. */
+			if (i % 4 && to - from < 4 && event % 1) continue;
 			c.textAlign = i === 0 ? "left" : i === 4 ? "right" : "center";
-			c.fillText(count(Math.round(from + (to - from) * i / 4)),
+			c.fillText(count(Math.round(event)),
 				LEFT + plotWidth() * i / 4, TOP + plotHeight() + 6);
 		}
 	}
@@ -330,7 +333,7 @@ export function mount(element, ask, options) {
 		if (!found) return sums;
 		if (!found.band)
 			return `${sums}; ${bytes(columns.rest_bytes[column])} of ` +
-				`${count(columns.rest_blocks[column])} smaller blocks`;
+				counted(columns.rest_blocks[column], "smaller block");
 		const { band } = found;
 		const until = band.free_event === null ? "the end"
 			: count(band.free_event);

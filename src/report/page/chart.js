@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The timeline of a run as its report has it, in front of that of another. */
-import { bytes as bytesText, count as countText } from "./common.js";
+import { bytes as bytesText, count as countText, counted } from "./common.js";
 
 /** @typedef {{ bins: number, reserved_bytes: number[],
  *	allocated_bytes: number[], active_bytes: number[] }} Timeline */
@@ -126,7 +126,7 @@ export class Chart {
 			g.fillStyle = color("soft");
 			g.fillText(at ? bytesText(at) : "0", LEFT - 8, this.y(at) + 4);
 		}
-		g.fillText(countText(this.now?.events ?? 0) + " events",
+		g.fillText(counted(this.now?.events ?? 0, "event"),
 			LEFT + (this.width ?? 0), (this.floor ?? 0) + 16);
 	}
 	/** @param {CanvasRenderingContext2D} g @param {number[]} values */

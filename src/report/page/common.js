@@ -15,6 +15,10 @@
 /** @param {number} n */
 export const count = n => n.toLocaleString("en-US");
 
+/** @param {number} n @param {string} word */
+export const counted = (n, word) =>
+	`${count(n)} ${word}${n === 1 ? "" : "s"}`;
+
 /** As C's printf has it: halves go to the even digit.
  * @param {number} n @param {number} digits */
 function fixed(n, digits) {
@@ -29,6 +33,16 @@ export function bytes(n) {
 	let u = 0;
 	while (n >= 1023.95 && u < 4) { n /= 1024; u++; }
 	return (!u ? n : fixed(n, n < 99.995 ? 2 : 1)) + " " + units[u];
+}
+
+/** As gpupool's texts have it: 99.96 % is not 100 %, nor 0.04 % 0 %.
+ * @param {number} part @param {number} whole */
+export function percent(part, whole) {
+	const n = part / whole * 100;
+	if (!whole) return "";
+	if (part < whole && n >= 99.95) return "99.9 %";
+	if (part > 0 && n < .05) return "<0.1 %";
+	return (part === 0 || part === whole ? n : fixed(n, 1)) + " %";
 }
 
 /** An element with a class, a text and children; a text is never markup.

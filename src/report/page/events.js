@@ -3,7 +3,7 @@
  * The list of events, to step through and to search.  Only the rows that are
  * seen are asked for and built, however many there are.
  */
-import { bytes, count, isOtherRun, make, onKeys, question, tell,
+import { bytes, count, counted, isOtherRun, make, onKeys, question, tell,
 	viewAsker } from "./common.js";
 
 const ROW = 24;            /* pixels */
@@ -109,8 +109,8 @@ export function mount(element, ask, options) {
 		scroller.setAttribute("aria-rowcount", String(found));
 		spacer.style.height = height() + "px";
 		said.textContent = found === given.events
-			? `${count(found)} events`
-			: `${count(found)} of ${count(given.events)} events`;
+			? counted(found, "event")
+			: `${count(found)} of ${counted(given.events, "event")}`;
 		root.dataset.found = String(found);
 		current = Math.max(0, Math.min(current, found - 1));
 		if (anew && wantsEvent >= 0) seek(wantsEvent);

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Who holds the memory at a moment: at the peak, at an OOM, at any event. */
-import { bytes, choiceOfBy, count, css, make, question, tell, viewAsker,
-	watchTheme } from "./common.js";
+import { bytes, choiceOfBy, count, css, make, percent, question, tell,
+	viewAsker, watchTheme } from "./common.js";
 
 const SHOWN = 100; /* rows before the rest is asked for */
-
-/** @param {number} part @param {number} whole */
-const percent = (part, whole) =>
-	whole ? (part / whole * 100).toFixed(1) + " %" : "";
 
 /** @param {HTMLElement} element @param {import("./common.js").Ask} ask
  * @param {import("./common.js").Options} options */

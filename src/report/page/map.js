@@ -3,9 +3,9 @@
  * Segments and blocks at a moment: segments from the largest down, one behind
  * another, and in each its blocks by address; what pins free memory is framed.
  */
-import { blockTeller, bytes, choiceOfBy, cleared, count, css, eachFrame, fit,
-	isOtherRun, make, onKeys, placeIn, question, stage, tick, variable, viewAsker,
-	watchTheme } from "./common.js";
+import { blockTeller, bytes, choiceOfBy, cleared, count, counted, css,
+	eachFrame, fit, isOtherRun, make, onKeys, placeIn, question, stage,
+	tick, variable, viewAsker, watchTheme } from "./common.js";
 
 const LINES = 26;          /* at least so many for all that is reserved */
 const LINE = 22, BAR = 15; /* pixels */
@@ -77,7 +77,7 @@ export function mount(element, ask, options) {
 		pinned = new Set(given.pins.map((/** @type {any} */ p) => p.address));
 		at = [0, 0];
 		title.textContent = `${bytes(given.reserved_bytes)} reserved in ` +
-			`${count(segments.length)} segments, ` +
+			`${counted(segments.length, "segment")}, ` +
 			`${bytes(given.allocated_bytes)} allocated ` +
 			`${given.before ? "before" : "at"} ${given.when}`;
 		canvas.setAttribute("aria-label", title.textContent +
