@@ -40,7 +40,9 @@ HISTORY = 1000000  # events of the allocator that are kept within a limit
 def _bytes(size: Union[int, str]) -> int:
     """A size as the command line takes it: 2GiB, 512MiB, a number."""
     match = re.fullmatch(
-        r"([0-9]+\.?[0-9]*) *([KMGT]?)(i?B)?", str(size).strip(), re.I
+        r"((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[0-9]{1,2})?) *([KMGT]?)(i?B)?",
+        str(size).strip(),
+        re.I,
     )
     if not match:
         raise ValueError("{!r} is no size: write 2GiB".format(size))

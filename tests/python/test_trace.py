@@ -573,6 +573,13 @@ def test_what_is_no_source_is_a_type_error(source):
         gpupool.load(source)
 
 
+def test_a_limit_takes_sizes_as_the_command_line_does(story):
+    plugin = importlib.import_module("gpupool.pytest_plugin")
+    for size in ("2GiB", "1.5 g", ".5GiB", "2e9", "512kb", 2e9, 1 << 30):
+        run = gpupool.load(story).replay(capacity=size).runs[0]
+        assert plugin._bytes(size) == run.devices[0].capacity, size
+
+
 def test_the_version_is_the_programs():
     said = command("version").stdout.decode()
     assert said == "gpupool {}\n".format(gpupool.__version__)
