@@ -33,7 +33,11 @@ bool gp_own_cache(const char *name, char path[PATH_MAX])
 /* Looks relative to the library that contains this code. */
 static void find_beside_library(char path[PATH_MAX])
 {
-	static const char *const places[] = { "../bin/gpupool", "gpupool" };
+	static const char *const places[] = {
+		"../bin/gpupool",
+		"../../bin/gpupool", /* as Debian has libraries */
+		"gpupool",
+	};
 	static const char own;
 	Dl_info about;
 	const char *end;
