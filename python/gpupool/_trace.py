@@ -116,7 +116,7 @@ class Trace:
 
     def __init__(self, sources: Sequence[Source]) -> None:
         self._session: Optional[_library.Session] = _library.Session()
-        # Of the same files, the requests for pinned host memory.
+        # Of what is no file, the requests for pinned host memory.
         self._of_host: Optional[_library.Session] = None
         self._names: List[bytes] = []
         self._data: Dict[bytes, bytes] = {}  # of those that are no file
@@ -142,14 +142,9 @@ class Trace:
             if name.startswith(b"-"):
                 name = b"./" + name
             self._names.append(name)
-        self._hold(self._held(), name)
-
-    def _hold(
-        self, session: _library.Session, name: bytes, is_of_host: bool = False
-    ) -> None:
         data = self._data.get(name)
         if data is not None or not os.path.isdir(name):
-            session.read(name, data, is_of_host)
+            self._held().read(name, data)
 
     def _new(self, word: str) -> bytes:
         name = word.encode()
@@ -171,9 +166,9 @@ class Trace:
             return session
         of_host = self._of_host
         if of_host is None:
-            of_host = _library.Session()
-            for name in self._names:
-                self._hold(of_host, name, is_of_host=True)
+            of_host = _library.Session()  # which reads the files itself
+            for name, data in self._data.items():
+                of_host.read(name, data, is_of_host=True)
             self._of_host = of_host
         return of_host
 

@@ -192,6 +192,8 @@ def test_a_snapshot_without_pinned_host_memory(tmp_path):
     with pytest.raises(gpupool.InputError, match="pinned host") as caught:
         trace.replay(engine="pinned")
     assert "gpupool: " + str(caught.value) == said.stderr.decode().strip()
+    with pytest.raises(gpupool.UsageError, match="no flag --engine"):
+        trace.look(engine="pinned")
 
 
 def test_an_engine_in_a_process_of_its_own(story, tmp_path):
