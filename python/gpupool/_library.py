@@ -6,6 +6,7 @@ threads go on meanwhile.
 """
 
 import ctypes
+import sys
 import threading
 import weakref
 from typing import (
@@ -176,7 +177,8 @@ def _waited_for(call: Callable[[], _T]) -> _T:
     Python raises KeyboardInterrupt in the main thread alone, and not while
     that is in the library.  What was asked then ends by itself, unheard.
     """
-    if threading.current_thread() is not threading.main_thread():
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or sys.is_finalizing():
         return call()
     answers: List[_T] = []
     errors: List[BaseException] = []
@@ -192,7 +194,7 @@ def _waited_for(call: Callable[[], _T]) -> _T:
 
     try:
         threading.Thread(target=run, daemon=True).start()
-    except RuntimeError:  # the interpreter ends: it starts none any more
+    except RuntimeError:  # there are too many, or the interpreter ends
         return call()
     is_done.wait()
     if errors:

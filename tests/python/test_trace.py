@@ -462,6 +462,26 @@ def test_ctrl_c_gets_through(story):
         done.wait()
 
 
+def test_a_question_at_the_interpreters_end(story):
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "import atexit, gpupool, sys\n"
+            "class Last:\n"
+            "    def __init__(self): self.trace = gpupool.load(sys.argv[1])\n"
+            "    def __del__(self): print(len(self.trace.ask('look')))\n"
+            "last = sys.modules['last'] = Last()\n"
+            "atexit.register(lambda: print(len(last.trace.ask('look'))))\n",
+            str(story),
+        ],
+        stdout=subprocess.PIPE,
+        timeout=60,
+    )
+    first, second = done.stdout.split()
+    assert first == second
+
+
 def test_answers_outlive_their_trace(story):
     with gpupool.load(story) as trace:
         expected = str(trace.suggest()), str(trace.sweep(engine="caching"))
