@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* An arena: a list of chunks, each at least CHUNK_BYTES. */
+/* An arena: a list of chunks, each at least CHUNK_BYTES; one for each
+ * allocation where memory is exact (base/mem.h). */
 #include "base/arena.h"
 
 #include <stdint.h>
@@ -9,7 +10,7 @@
 #include "base/larger.h"
 #include "base/mem.h"
 
-#define CHUNK_BYTES 16384
+#define CHUNK_BYTES (GP_MEM_IS_EXACT ? 0 : 16384)
 
 struct gp_arena_chunk {
 	struct gp_arena_chunk *next;
@@ -47,7 +48,7 @@ void *gp_arena_alloc(struct gp_arena *arena, size_t n, size_t size)
 
 	if (size && n > (SIZE_MAX / 2 - align) / size)
 		return gp_mem_alloc(n, size); /* ends the run */
-	bytes = gp_round_up(n * size, align);
+	bytes = GP_MEM_IS_EXACT ? n * size : gp_round_up(n * size, align);
 	if (!arena->chunks || bytes > arena->room - arena->used) {
 		arena->room = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
 		arena->used = 0;

@@ -11,6 +11,19 @@
 
 #include <stddef.h>
 
+/* With the address sanitizer, memory ends where its last item ends, so that
+ * whatever is read beyond is found. */
+#if defined(__SANITIZE_ADDRESS__)
+#define GP_MEM_IS_EXACT 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define GP_MEM_IS_EXACT 1
+#endif
+#endif
+#ifndef GP_MEM_IS_EXACT
+#define GP_MEM_IS_EXACT 0
+#endif
+
 /* Zeroed; ends the run if n * size overflows. */
 void *gp_mem_alloc(size_t n, size_t size);
 

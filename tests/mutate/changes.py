@@ -16,6 +16,8 @@ INSTEAD = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==",
 NOT_CODE = ("assert", "_Static_assert", "static_assert", "unreachable")
 # What more of is room that nobody uses.
 ROOM = ("gp_mem_alloc", "gp_mem_grow")
+# What puts a list in order, of whose answers only the sign counts.
+ORDER = "by_"
 
 # at: where in the file.  key: names the change wherever the line moves to.
 Change = collections.namedtuple("Change", "file line at old new key")
@@ -80,7 +82,10 @@ def of(file, text):
         new = instead_of(kind, token, before)
         is_more_room = parens and parens == room and not brackets and \
             kind == "number" and before[1] in ("+", "*", ",", "(", ")")
-        if new and depth and function and not skipped and not is_more_room:
+        is_sign = function.startswith(ORDER) and token == "1" and \
+            before[1] in ("-", "?", ":")
+        if new and depth and function and not skipped and \
+                not is_more_room and not is_sign:
             key = key_of(text, at, token, new, function)
             times[key] += 1
             if times[key] > 1:
