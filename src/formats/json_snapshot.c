@@ -58,14 +58,25 @@ static uint32_t frame_of(struct json_snapshot *s, const json_t *object)
 			      function ? function : "");
 }
 
+static bool is_frame(const json_t *object)
+{
+	return json_object_get(object, "filename") ||
+	       json_object_get(object, "line");
+}
+
+/* Elements that are not frames are left out. */
 static uint32_t frames_of(struct json_snapshot *s, const json_t *list)
 {
-	size_t count = json_array_size(list), i;
+	size_t most = json_array_size(list), count = 0;
 
-	s->frames = gp_mem_grow(s->frames, &s->frame_room, count,
+	s->frames = gp_mem_grow(s->frames, &s->frame_room, most,
 				sizeof(*s->frames));
-	for (i = 0; i < count; i++)
-		s->frames[i] = frame_of(s, json_array_get(list, i));
+	for (size_t i = 0; i < most; i++) {
+		const json_t *object = json_array_get(list, i);
+
+		if (is_frame(object))
+			s->frames[count++] = frame_of(s, object);
+	}
 	return gp_build_site(s->build, s->frames, count);
 }
 
