@@ -40,27 +40,82 @@ static inline void put_random_event(FILE *out, uint64_t *seed, uint32_t *live,
 	}
 }
 
-/* Of at most 2,000 events, on two streams, with three sites. */
-static inline struct gp_trace *random_trace(uint64_t seed, uint32_t events)
+/* A start with blocks 5000 to 5003 in use, one that is pending, and free ones:
+ * in a small segment, a large one, and ranges of expandable ones. */
+#define START_BLOCKS 4
+#define START_SEGMENT(addr, size, keys, blocks)                                \
+	"{\"address\": " #addr ", \"total_size\": " #size ", " keys            \
+	", \"blocks\": [" blocks "]}"
+#define START_LIVE(id, size)                                                   \
+	"{\"size\": " #size ", \"state\": \"active_allocated\", \"id\": " #id  \
+	", \"site\": 1}"
+#define START_FREE(size) ", {\"size\": " #size ", \"state\": \"inactive\"}"
+#define START_PENDING(id, size)                                                \
+	", {\"size\": " #size                                                  \
+	", \"state\": \"active_pending_free\", \"id\": " #id "}"
+
+static const char random_start[] = "\"start\": {\"segments\": [" START_SEGMENT(
+	140000000000000, 2097152, "\"segment_type\": \"small\"",
+	START_LIVE(5000, 512) START_FREE(1048576) START_PENDING(5009, 1024) START_FREE(
+		1047040)) "," START_SEGMENT(140000100000256, 20971520,
+					    "\"segment_type\": "
+					    "\"large\"",
+					    START_LIVE(5001, 10485760) START_FREE(
+						    10485760)) "," START_SEGMENT(140000200000000,
+										 41943040,
+										 "\"segment_type\": \"large\", \"is_expandable\": true",
+										 START_LIVE(5002, 31457280) START_FREE(
+											 10485760)) "," START_SEGMENT(140000300000256,
+														      4194304,
+														      "\"segment_type\": \"small\", \"is_expandable\": true",
+														      START_LIVE(
+															      5003,
+															      1024)
+															      START_FREE(
+																      4193280)) "]}, ";
+
+/* What a random trace has beside requests. */
+struct trace_like {
+	uint32_t events; /* at most 2,000 */
+	uint32_t every;	 /* so many events a step begins; 0: none does */
+	bool has_start;
+};
+
+/* On two streams, with three sites. */
+static inline struct gp_trace *trace_like(uint64_t seed,
+					  const struct trace_like *like)
 {
-	uint32_t live[2000];
+	uint32_t live[2000 + START_BLOCKS];
 	size_t count = 0, length;
 	char *text;
 	FILE *out = open_memstream(&text, &length);
 	struct gp_trace *trace;
 
-	ck_assert_uint_le(events, COUNT_OF(live));
-	fputs("{\"format\": \"gpupool-trace\", \"version\": 1, \"sites\": "
-	      "[\"a.py:1 f\", \"b.py:2 g\", \"b.py:3 h\"], \"devices\": "
-	      "[{\"device\": 0, \"events\": [{\"op\": \"empty_cache\"}",
-	      out);
-	for (uint32_t i = 0; i < events; i++)
-		put_random_event(out, &seed, live, &count, i + 1);
+	ck_assert_uint_le(like->events, 2000);
+	fprintf(out,
+		"{\"format\": \"gpupool-trace\", \"version\": 1, \"sites\": "
+		"[\"a.py:1 f\", \"b.py:2 g\", \"b.py:3 h\"], \"devices\": "
+		"[{\"device\": 0, %s\"events\": [{\"op\": \"empty_cache\"}",
+		like->has_start ? random_start : "");
+	while (like->has_start && count < START_BLOCKS) {
+		live[count] = 5000 + (uint32_t)count;
+		count++;
+	}
+	for (uint32_t i = 0; i < like->events; i++)
+		if (like->every && i % like->every == like->every / 2)
+			fputs(",\n{\"op\": \"mark\", \"name\": \"step\"}", out);
+		else
+			put_random_event(out, &seed, live, &count, i + 1);
 	fputs("]}]}", out);
 	ck_assert_int_eq(fclose(out), 0);
 	trace = trace_of(text);
 	free(text);
 	return trace;
+}
+
+static inline struct gp_trace *random_trace(uint64_t seed, uint32_t events)
+{
+	return trace_like(seed, &(struct trace_like){ .events = events });
 }
 
 #endif

@@ -106,7 +106,7 @@ void *gp_mem_alloc(size_t n, size_t size)
 }
 
 /* Long lists double all the same, which takes less time. */
-#define EXACT_MOST 1024
+#define EXACT_MOST 64
 
 void *gp_mem_grow(void *items, size_t *room, size_t need, size_t size)
 {
