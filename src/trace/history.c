@@ -367,6 +367,24 @@ static void push_use(struct history *h, const struct gp_event *entry,
 	push(h, &use);
 }
 
+/* Whether the end state has a pending block there. */
+static bool is_pending_at_end(const struct history *h, uint64_t addr)
+{
+	const struct gp_build_state *end = &h->device->end;
+	size_t low = 0, high = end->block_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (end->blocks[middle].addr < addr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < end->block_count && end->blocks[low].addr == addr &&
+	       end->blocks[low].state == GP_PENDING_FREE;
+}
+
 static void walk_free(struct history *h)
 {
 	struct gp_event event = h->raw[h->raw_at++];
@@ -374,7 +392,8 @@ static void walk_free(struct history *h)
 	event.id = gp_map_take(&h->live, event.addr);
 	if (event.id == GP_MAP_NONE)
 		event.id = add_start_block(h, &event, GP_ACTIVE);
-	if (event.flags & GP_AT_ONCE || !h->has_completions) {
+	if (event.flags & GP_AT_ONCE ||
+	    (!h->has_completions && !is_pending_at_end(h, event.addr))) {
 		event.flags |= GP_AT_ONCE;
 		push(h, &event);
 		return;

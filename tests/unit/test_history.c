@@ -82,6 +82,26 @@ START_TEST(a_free_without_any_completion_is_one_at_once)
 }
 END_TEST
 
+/* A window may end before any block of it was completed. */
+START_TEST(what_still_waits_at_the_end_was_not_freed_at_once)
+{
+	struct gp_trace *trace = whole(SNAPSHOT(
+		SEGMENT(2097152, 2097152, "small",
+			BLOCK(2097152, 512, 4,
+			      "active_pending_free") ", " BLOCK(2097664,
+								2096640, 0,
+								INACTIVE)),
+		ENTRY("free_requested", 2097152, 4)));
+	const struct gp_block *block = trace->devices[0].start.blocks;
+
+	ck_assert_str_eq(kinds_of(trace), "record_stream free");
+	ck_assert_int_eq(block->state, GP_ACTIVE);
+	ck_assert_uint_eq(block->id, trace->devices[0].end.blocks[0].id);
+	ck_assert_uint_eq(trace->devices[0].guesses.lost_entries, 0);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 START_TEST(a_late_completion_means_another_stream)
 {
 	struct gp_trace *trace = whole(SNAPSHOT(
@@ -505,6 +525,7 @@ int main(void)
 	const struct suite_test tests[] = {
 		{ a_free_and_its_completion_are_one_event, 0 },
 		{ a_free_without_any_completion_is_one_at_once, 0 },
+		{ what_still_waits_at_the_end_was_not_freed_at_once, 0 },
 		{ a_late_completion_means_another_stream, 0 },
 		{ segments_given_back_for_nothing_are_empty_cache, 0 },
 		{ segments_given_back_for_a_larger_one_are_the_allocators, 0 },
