@@ -10,21 +10,22 @@
 
 /* One event, at random: frees are of what is live. */
 static inline void put_random_event(FILE *out, uint64_t *seed, uint32_t *live,
-				    size_t *count, uint32_t id)
+				    size_t *count, uint32_t id,
+				    bool keeps_cache)
 {
 	uint64_t dice = next_random(seed) % 20;
 	size_t at = *count ? next_random(seed) % *count : 0;
 
-	if (dice < 2) {
+	if (dice < 2 && !keeps_cache) {
 		fputs(",\n{\"op\": \"empty_cache\"}", out);
-	} else if (dice < 4 && *count) {
+	} else if (dice >= 2 && dice < 4 && *count) {
 		fprintf(out,
 			",\n{\"op\": \"record_stream\", \"id\": %u, "
 			"\"stream\": 9}",
 			live[at]);
-	} else if (dice < 5) {
+	} else if (dice == 4) {
 		fputs(",\n{\"op\": \"synchronize\", \"stream\": 9}", out);
-	} else if (dice < 12 && *count) {
+	} else if (dice >= 4 && dice < 12 && *count) {
 		fprintf(out, ",\n{\"op\": \"free\", \"id\": %u}", live[at]);
 		live[at] = live[--*count];
 	} else {
@@ -79,6 +80,7 @@ struct trace_like {
 	uint32_t events; /* at most 2,000 */
 	uint32_t every;	 /* so many events a step begins; 0: none does */
 	bool has_start;
+	bool keeps_cache; /* never empties it */
 };
 
 /* On two streams, with three sites. */
@@ -105,7 +107,8 @@ static inline struct gp_trace *trace_like(uint64_t seed,
 		if (like->every && i % like->every == like->every / 2)
 			fputs(",\n{\"op\": \"mark\", \"name\": \"step\"}", out);
 		else
-			put_random_event(out, &seed, live, &count, i + 1);
+			put_random_event(out, &seed, live, &count, i + 1,
+					 like->keeps_cache);
 	fputs("]}]}", out);
 	ck_assert_int_eq(fclose(out), 0);
 	trace = trace_of(text);
