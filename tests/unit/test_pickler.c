@@ -152,6 +152,42 @@ START_TEST(test_a_long_text_is_whole)
 }
 END_TEST
 
+/* A short one's length is one byte; texts of each length fill a buffer in other
+ * places. */
+START_TEST(test_texts_of_each_length_follow_each_other)
+{
+	const size_t most = 300;
+	struct written *w = begin();
+	const unsigned char *at;
+	char text[300];
+
+	for (size_t i = 0; i < most; i++)
+		text[i] = (char)('a' + i % 26);
+	for (size_t n = 0; n < most; n++)
+		pickler_text(&w->pickler, text, n);
+	pickler_end(&w->pickler);
+	fclose(w->file);
+	at = (const unsigned char *)w->bytes + 2;
+	for (size_t n = 0; n < most; n++) {
+		if (n < 256) {
+			ck_assert_int_eq(at[0], 0x8c);
+			ck_assert_uint_eq(at[1], n);
+			at += 2;
+		} else {
+			ck_assert_int_eq(at[0], 'X');
+			ck_assert_uint_eq(at[1] + 256u * at[2], n);
+			ck_assert_int_eq(at[3] | at[4], 0);
+			at += 5;
+		}
+		ck_assert_mem_eq(at, text, n);
+		at += n;
+	}
+	ck_assert_int_eq(*at, '.');
+	free(w->bytes);
+	free(w);
+}
+END_TEST
+
 static const struct {
 	const char *text, *file, *name;
 	uint64_t line;
@@ -187,6 +223,7 @@ int main(void)
 		{ test_what_is_kept_comes_by_number, 0 },
 		{ test_lists_go_in_batches, 0 },
 		{ test_a_long_text_is_whole, 0 },
+		{ test_texts_of_each_length_follow_each_other, 0 },
 		{ test_frames_come_apart, 0 },
 	};
 

@@ -228,8 +228,11 @@ static void compare_requests(const struct run *run,
 	}
 }
 
+enum until { UNTIL_THE_END, UNTIL_A_MISMATCH };
+
 static struct gp_replay_result verified(const struct run *run,
-					const struct gp_trace *trace)
+					const struct gp_trace *trace,
+					enum until until)
 {
 	struct gp_settings ignored;
 	struct gp_replay_config config = run_of(trace, &ignored);
@@ -237,6 +240,7 @@ static struct gp_replay_result verified(const struct run *run,
 	config.settings = &run->settings;
 	config.capacity = run->capacity;
 	config.mode = GP_VERIFY;
+	config.until_mismatch = until == UNTIL_A_MISMATCH;
 	return played(&config);
 }
 
@@ -251,7 +255,7 @@ static size_t count_of(const struct run *run, enum gp_event_kind kind)
 
 static void compare_whole(const struct run *run, const struct gp_trace *trace)
 {
-	struct gp_replay_result result = verified(run, trace);
+	struct gp_replay_result result = verified(run, trace, UNTIL_THE_END);
 
 	ck_assert(trace->is_complete);
 	ck_assert_uint_eq(trace->devices[0].start.segment_count, 0);
@@ -265,6 +269,67 @@ static void compare_whole(const struct run *run, const struct gp_trace *trace)
 			  result.fidelity.segments_checked);
 	compare_states(run->trace, &run->result.end, trace, &result.end);
 	gp_replay_release(&result);
+}
+
+static size_t allocs_before(const struct gp_trace *trace, size_t event)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < event; i++)
+		count += trace->devices[0].events[i].kind == GP_ALLOC &&
+			 !(trace->devices[0].events[i].flags & GP_REFUSED);
+	return count;
+}
+
+/* Whether all is looked at behind a mismatch, or nothing is. */
+static void compare_until(const struct run *run, const struct gp_trace *trace)
+{
+	size_t end = trace->devices[0].event_count;
+	struct gp_replay_result all = verified(run, trace, UNTIL_THE_END);
+	struct gp_replay_result some = verified(run, trace, UNTIL_A_MISMATCH);
+	const struct gp_mismatch *first = &all.fidelity.first;
+
+	ck_assert_uint_eq(all.fidelity.checked, allocs_before(trace, end));
+	ck_assert_int_eq(some.fidelity.first.is_there, first->is_there);
+	if (first->is_there) {
+		ck_assert_uint_eq(some.fidelity.first.event, first->event);
+		ck_assert_uint_le(some.fidelity.matched,
+				  allocs_before(trace, first->event));
+		ck_assert_uint_le(some.fidelity.checked,
+				  allocs_before(trace, first->event) + 1);
+	} else {
+		ck_assert_uint_eq(some.fidelity.matched, all.fidelity.checked);
+	}
+	gp_replay_release(&all);
+	gp_replay_release(&some);
+}
+
+/* One address that was none of the allocator's is told. */
+static void compare_altered(const struct run *run, struct gp_trace *trace,
+			    uint64_t *seed)
+{
+	const struct gp_device_trace *d = trace->devices;
+	size_t at = next_random(seed) % d->event_count;
+	struct gp_event *event = (struct gp_event *)&d->events[at];
+	struct gp_replay_result result;
+	const struct gp_mismatch *first;
+
+	if (event->kind != GP_ALLOC || event->flags & GP_REFUSED)
+		return;
+	event->addr += 512;
+	result = verified(run, trace, UNTIL_THE_END);
+	first = &result.fidelity.first;
+	ck_assert(first->is_there);
+	ck_assert_int_eq(first->kind, GP_WRONG_ADDRESS);
+	ck_assert_uint_eq(first->event, at);
+	ck_assert_uint_eq(first->requested, event->size);
+	ck_assert_uint_eq(first->stream, event->stream);
+	ck_assert_uint_eq(first->pool, event->pool);
+	ck_assert_uint_eq(first->recorded, event->addr);
+	ck_assert_uint_eq(first->chosen, event->addr - 512);
+	gp_replay_release(&result);
+	compare_until(run, trace);
+	event->addr -= 512;
 }
 
 /* What was refused shows how much there was, unless the program gave memory
@@ -414,11 +479,9 @@ static void compare_windows(const struct run *run)
 		if (i % 9 == 0 && a->kind == GP_ALLOC && i &&
 		    run->actions[i - 1].kind == GP_ALLOC) {
 			struct gp_trace *trace = recorded_from(run, i);
-			struct gp_replay_result result;
 
 			compare_start(&m, run, trace);
-			result = verified(run, trace);
-			gp_replay_release(&result);
+			compare_until(run, trace);
 			gp_trace_destroy(trace);
 		}
 		follow(&m, a);
@@ -442,6 +505,7 @@ static const struct {
 START_TEST(what_is_written_down_is_what_was)
 {
 	static struct run run;
+	uint64_t seed_of_event = 1;
 
 	for (uint64_t seed = 1; seed <= 10; seed++) {
 		const struct trace_like like = { .events = EVENTS,
@@ -461,6 +525,8 @@ START_TEST(what_is_written_down_is_what_was)
 		read = recorded_from(&run, 0);
 		compare_whole(&run, read);
 		compare_capacity(&run, read);
+		for (int i = 0; i < 12; i++)
+			compare_altered(&run, read, &seed_of_event);
 		gp_trace_destroy(read);
 		read = converted(&run);
 		ck_assert_str_eq(read->settings, run.conf);
