@@ -2,6 +2,9 @@
 /* What a trace shows about the machine that it was recorded on. */
 #include "gpupool/replay.h"
 
+#include <inttypes.h>
+#include <stdlib.h>
+
 #include "played.h"
 #include "replay/recorded.h"
 #include "suite.h"
@@ -357,6 +360,166 @@ START_TEST(what_a_later_request_made_tells_no_place)
 }
 END_TEST
 
+/* ---- made-up recordings, and a walk over them ---- */
+
+#define MIB32 MIB(32)
+
+/* What was reserved, live and asked for so far. */
+struct walk {
+	uint64_t reserved, most_reserved, live, most_live;
+	/* reserved before memory was given back to make room; 0: it was not */
+	uint64_t refused_at;
+	bool gave_back; /* the last request did it for nothing */
+	uint64_t sizes[64];
+	/* what is told */
+	uint64_t capacity, least, below;
+	bool is_told;
+};
+
+static void tell(struct walk *w, uint64_t capacity)
+{
+	if (!w->is_told)
+		w->capacity = capacity;
+	w->is_told = true;
+}
+
+static void walk_oom(struct walk *w, uint64_t size, uint64_t left)
+{
+	uint64_t before = w->live + left;
+
+	if (left >= size + MIB32) {
+		tell(w, GP_UNLIMITED);
+		if (w->reserved + size + MIB32 < w->below)
+			w->below = w->reserved + size + MIB32;
+		return;
+	}
+	if (w->reserved)
+		before = w->reserved + left;
+	else if (w->most_live > before)
+		before = w->most_live;
+	tell(w, before);
+}
+
+static void walk_segment(struct walk *w, bool is_more, uint64_t size)
+{
+	if (!is_more) {
+		if (!w->refused_at && !w->gave_back)
+			w->refused_at = w->reserved;
+		w->reserved -= size;
+		return;
+	}
+	if (w->refused_at && w->refused_at + size < w->below)
+		w->below = w->refused_at + size;
+	w->reserved += size;
+	if (w->reserved > w->least)
+		w->least = w->reserved;
+}
+
+static void walk_request(struct walk *w, bool gave_back)
+{
+	w->gave_back = gave_back;
+	w->refused_at = 0;
+}
+
+/* One event, written and walked over. */
+static void make_event(struct walk *w, uint32_t i, bool has_segments,
+		       uint64_t *seed, FILE *out)
+{
+	uint64_t size = MIB(1 + next_random(seed) % 40), at;
+
+	switch (next_random(seed) % 8) {
+	case 0:
+	case 1:
+		if (!has_segments)
+			return;
+		fprintf(out,
+			", {\"op\": \"segment_alloc\", \"addr\": %" PRIu64
+			", \"size\": %" PRIu64 "}",
+			MIB(100 * (i + 1)), size);
+		walk_segment(w, true, size);
+		return;
+	case 2:
+		if (w->reserved <= size)
+			return;
+		fprintf(out,
+			", {\"op\": \"segment_free\", \"addr\": %" PRIu64
+			", \"size\": %" PRIu64 "}",
+			MIB(100), size);
+		walk_segment(w, false, size);
+		return;
+	case 3:
+		fprintf(out, ", " EMPTY);
+		walk_request(w, true);
+		return;
+	case 4:
+		at = next_random(seed) % i;
+		if (!w->sizes[at])
+			return;
+		fprintf(out, ", {\"op\": \"free\", \"id\": %" PRIu64 "}", at);
+		w->live -= w->sizes[at];
+		w->sizes[at] = 0;
+		walk_request(w, false);
+		return;
+	case 5:
+		if (next_random(seed) % 3)
+			return;
+		at = size + MIB(next_random(seed) % 3 + 31) - MIB(1) / 2;
+		at = next_random(seed) % 2 ? MIB(3) : at;
+		fprintf(out,
+			", {\"op\": \"oom\", \"size\": %" PRIu64
+			", \"device_free\": %" PRIu64 "}",
+			size, at);
+		walk_oom(w, size, at);
+		return;
+	default:
+		fprintf(out,
+			", {\"op\": \"alloc\", \"id\": %u, \"size\": %" PRIu64
+			"}",
+			i, size);
+		w->sizes[i] = size;
+		w->live += size;
+		if (w->live > w->most_live)
+			w->most_live = w->live;
+		walk_request(w, false);
+	}
+}
+
+START_TEST(each_event_tells_what_a_walk_is_told)
+{
+	uint64_t seed = 9;
+
+	for (int round = 0; round < 400; round++) {
+		struct walk w = { .capacity = GP_UNLIMITED,
+				  .below = GP_UNLIMITED };
+		struct gp_settings settings;
+		struct gp_refused_room room;
+		struct gp_trace *trace;
+		char *text;
+		size_t length;
+		FILE *out = open_memstream(&text, &length);
+
+		fputs("{\"format\": \"gpupool-trace\", \"version\": 1, "
+		      "\"devices\": [{\"device\": 0, \"events\": [" EMPTY,
+		      out);
+		walk_request(&w, true);
+		for (uint32_t i = 1; i < 1 + (uint32_t)round % 40; i++)
+			make_event(&w, i, round % 3, &seed, out);
+		fputs("]}]}", out);
+		fclose(out);
+		trace = trace_of(text);
+		gp_settings_init(&settings, GP_RELEASE_LAST);
+		ck_assert_uint_eq(gp_replay_capacity_of(trace, 0), w.capacity);
+		ck_assert_int_eq(
+			gp_replay_refused_room(trace, 0, &settings, &room),
+			w.below != GP_UNLIMITED && w.below > w.least);
+		ck_assert_uint_eq(room.least, w.least);
+		ck_assert_uint_eq(room.below, w.below);
+		gp_trace_destroy(trace);
+		free(text);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tcase = tcase_create("origin");
@@ -379,5 +542,6 @@ int main(void)
 	tcase_add_test(tcase, a_release_without_the_setting_is_none_of_these);
 	tcase_add_loop_test(tcase, what_shows_no_age_is_not_learned, 0,
 			    COUNT_OF(lessons));
+	tcase_add_test(tcase, each_event_tells_what_a_walk_is_told);
 	return suite_play("origin", tcase);
 }
