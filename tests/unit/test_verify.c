@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A verification beside an allocator of which one action is told wrongly: that
+ * action is found, with what was done around it and what was free before it.
+ */
+#include "replay/verify/verify.h"
+
+#include <stdlib.h>
+
+#include "played.h"
+#include "random_trace.h"
+
+#define EVENTS 80
+#define MOST   1000
+
+enum lie { NO_LIE, ADDRESS, SIZE, STREAM, KIND, LEFT_OUT, LIES };
+
+/* What the second run tells of its actions. */
+static struct teller {
+	enum lie lie;
+	size_t at, count; /* the action that it lies about; those so far */
+	bool is_second, is_next_second;
+	void (*action)(void *arg, const struct gp_action *action);
+	void *arg;
+} teller;
+
+static void tell(void *arg, const struct gp_action *action)
+{
+	struct gp_action told = *action;
+
+	(void)arg;
+	if (teller.is_second && teller.count++ == teller.at)
+		switch (teller.lie) {
+		case ADDRESS: told.addr ^= 512; break;
+		case SIZE: told.size++; break;
+		case STREAM: told.stream ^= 1; break;
+		case KIND:
+			told.kind = told.kind == GP_ALLOC ? GP_FREE : GP_ALLOC;
+			break;
+		case LEFT_OUT: return;
+		default: break;
+		}
+	teller.action(teller.arg, &told);
+}
+
+static enum gp_status create(const struct gp_allocator_config *config,
+			     struct gp_allocator **allocator,
+			     struct gp_diag *diag)
+{
+	struct gp_allocator_config own = *config;
+
+	teller.is_second = teller.is_next_second;
+	teller.is_next_second = false;
+	teller.count = 0;
+	if (config->action) {
+		teller.action = config->action;
+		teller.arg = config->action_arg;
+		own.action = tell;
+	}
+	return gp_engine_find("caching")->create(&own, allocator, diag);
+}
+
+/* Only the second run is given a device. */
+static struct gp_device *make_device(void *arg, uint32_t ordinal,
+				     uint64_t capacity)
+{
+	(void)arg;
+	teller.is_next_second = true;
+	return gp_sim_create(ordinal, capacity);
+}
+
+/* ---- what both did ---- */
+
+struct plain {
+	const struct gp_trace *trace;
+	struct gp_settings settings;
+	struct gp_deed deeds[MOST];
+	size_t count;
+};
+
+static void note(void *arg, const struct gp_action *action, uint64_t event)
+{
+	struct plain *plain = arg;
+
+	ck_assert_uint_lt(plain->count, MOST);
+	plain->deeds[plain->count++] = (struct gp_deed){ *action, event };
+}
+
+static void play(struct plain *plain)
+{
+	struct gp_replay_config config = run_of(plain->trace, &plain->settings);
+	struct gp_replay_result result;
+
+	config.action = note;
+	config.action_arg = plain;
+	result = played(&config);
+	gp_replay_release(&result);
+}
+
+static struct gp_verify_result verified(const struct plain *plain)
+{
+	static struct gp_engine engine;
+	const struct gp_verify_config config = {
+		.trace = plain->trace,
+		.settings = &plain->settings,
+		.capacity = GP_UNLIMITED,
+		.engine = &engine,
+		.make_device = make_device,
+	};
+	struct gp_verify_result result;
+	struct gp_diag diag = { 0 };
+
+	engine = *gp_engine_find("caching");
+	engine.create = create;
+	ck_assert_int_eq(gp_verify(&config, &result, &diag), GP_OK);
+	return result;
+}
+
+/* ---- the difference ---- */
+
+static void same_action(const struct gp_deed *a, const struct gp_deed *b)
+{
+	ck_assert_int_eq(a->action.kind, b->action.kind);
+	ck_assert_uint_eq(a->action.addr, b->action.addr);
+	ck_assert_uint_eq(a->action.size, b->action.size);
+	ck_assert_uint_eq(a->action.stream, b->action.stream);
+	ck_assert_uint_eq(a->event, b->event);
+}
+
+static void compare_deeds(const struct plain *plain, size_t at,
+			  const struct gp_difference *d)
+{
+	size_t from = at < GP_VERIFY_BEFORE ? 0 : at - GP_VERIFY_BEFORE;
+	size_t skipped = teller.lie == LEFT_OUT;
+	size_t stop = at + GP_VERIFY_AFTER;
+
+	ck_assert_uint_eq(d->before, at - from);
+	stop = stop < plain->count ? stop : plain->count;
+	ck_assert_uint_eq(d->ours.count, stop - from);
+	for (size_t i = from; i < stop; i++)
+		same_action(&d->ours.deeds[i - from], &plain->deeds[i]);
+	stop = at + GP_VERIFY_AFTER;
+	if (stop > plain->count - skipped)
+		stop = plain->count - skipped;
+	ck_assert_uint_eq(d->theirs.count, stop - from);
+	for (size_t i = from; i < stop; i++)
+		if (i != at || skipped)
+			same_action(&d->theirs.deeds[i - from],
+				    &plain->deeds[i + (i >= at) * skipped]);
+}
+
+/* Free blocks of its stream that are large enough, the smallest first. */
+static void compare_candidates(const struct plain *plain, uint64_t event,
+			       const struct gp_verify_side *side)
+{
+	struct gp_trace trace = *plain->trace;
+	struct gp_device_trace device = trace.devices[0];
+	const struct gp_event *request = &device.events[event];
+	uint64_t least = gp_settings_round(&plain->settings, request->size);
+	struct gp_replay_result result;
+	struct gp_candidate before = { 0 };
+	size_t count = 0, i = 0;
+
+	device.event_count = event;
+	trace.devices = &device;
+	result = replayed(&trace);
+	for (size_t s = 0; s < result.end.segment_count; s++) {
+		const struct gp_segment *segment = &result.end.segments[s];
+
+		for (uint32_t k = 0; k < segment->blocks; k++) {
+			const struct gp_block *b =
+				&result.end.blocks[segment->first_block + k];
+			bool is_listed = false;
+
+			if (b->state != GP_INACTIVE || b->size < least ||
+			    segment->stream != request->stream)
+				continue;
+			count++;
+			for (i = 0; i < side->candidate_count; i++)
+				is_listed |=
+					side->candidates[i].addr == b->addr &&
+					side->candidates[i].size == b->size &&
+					side->candidates[i].segment_addr ==
+						segment->addr &&
+					side->candidates[i].segment_size ==
+						segment->size;
+			ck_assert(is_listed ||
+				  (side->candidate_count == GP_CANDIDATES &&
+				   side->candidates[GP_CANDIDATES - 1].size <=
+					   b->size));
+		}
+	}
+	for (i = 0; i < side->candidate_count; i++) {
+		struct gp_candidate now = side->candidates[i];
+
+		ck_assert(now.size > before.size ||
+			  (now.size == before.size && now.addr > before.addr));
+		before = now;
+	}
+	ck_assert_uint_eq(side->candidate_count,
+			  count < GP_CANDIDATES ? count : GP_CANDIDATES);
+	gp_replay_release(&result);
+}
+
+static void compare(const struct plain *plain, size_t at, enum lie lie)
+{
+	struct gp_verify_result result;
+	const struct gp_difference *d = &result.first;
+	const struct gp_event *request;
+
+	teller = (struct teller){ .lie = lie, .at = at };
+	result = verified(plain);
+	if (lie == NO_LIE) {
+		ck_assert(!d->is_there);
+		ck_assert_uint_eq(result.actions, plain->count);
+		ck_assert_uint_eq(result.permuted, 0);
+		return;
+	}
+	ck_assert(d->is_there);
+	ck_assert_int_eq(d->kind, GP_DIFFERENT_ACTION);
+	ck_assert_uint_eq(result.actions, at);
+	ck_assert_uint_eq(d->event, plain->deeds[at].event);
+	ck_assert(!d->is_in_start);
+	request = &plain->trace->devices[0].events[d->event];
+	ck_assert_mem_eq(&d->request, request, sizeof(*request));
+	compare_deeds(plain, at, d);
+	if (request->kind == GP_ALLOC) {
+		compare_candidates(plain, d->event, &d->ours);
+		compare_candidates(plain, d->event, &d->theirs);
+	}
+	ck_assert_mem_eq(&d->ours.stats, &d->theirs.stats,
+			 sizeof(d->ours.stats));
+	ck_assert_str_eq(d->ours.refusal, "");
+}
+
+/* One that is left out before another of its event may be told of that. */
+static bool is_told(const struct plain *plain, size_t at, enum lie lie)
+{
+	return lie != LEFT_OUT || at + 1 == plain->count ||
+	       plain->deeds[at].event != plain->deeds[at + 1].event ||
+	       plain->deeds[at].action.kind != plain->deeds[at + 1].action.kind;
+}
+
+START_TEST(an_action_told_wrongly_is_found)
+{
+	static struct plain plain;
+
+	for (uint64_t seed = 1; seed <= 4; seed++) {
+		plain = (struct plain){ .trace = random_trace(seed, EVENTS) };
+		play(&plain);
+		compare(&plain, 0, NO_LIE);
+		for (size_t at = 0; at < plain.count; at += 1 + at % 3) {
+			enum lie lie = 1 + (at + seed) % (LIES - 1);
+
+			if (is_told(&plain, at, lie))
+				compare(&plain, at, lie);
+		}
+		compare(&plain, plain.count - 1, LEFT_OUT);
+		gp_trace_destroy((struct gp_trace *)plain.trace);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	const struct suite_test tests[] = {
+		{ an_action_told_wrongly_is_found, 0 },
+	};
+
+	return suite_run("verify", tests, COUNT_OF(tests));
+}
