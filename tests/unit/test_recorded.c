@@ -429,8 +429,7 @@ static const struct gp_segment *segment_at(const struct gp_state *state,
 	ck_abort_msg("no segment at %" PRIx64, addr);
 }
 
-/* Sizes are those of the requests, rounded, and of large blocks perhaps more;
- * of one that waits for its end, the end tells as much. */
+/* A block is as large as its request, rounded; or larger, where that shows. */
 static void compare_start(const struct memory *m, const struct run *run,
 			  const struct gp_trace *trace)
 {
@@ -451,15 +450,16 @@ static void compare_start(const struct memory *m, const struct run *run,
 	ck_assert_uint_eq(gp_state_reserved(start), reserved);
 	for (size_t i = 0; i < m->count; i++) {
 		const struct gp_block *b = block_at(start, m->live[i].addr);
-		const struct gp_segment *s = segment_at(start, b->addr);
+		uint64_t rounded;
 
 		ck_assert_uint_eq(b->requested, m->live[i].size);
 		ck_assert_int_eq(b->state, m->is_pending[i] ? GP_PENDING_FREE
 							    : GP_ACTIVE);
-		if (s->is_small || s->is_expandable)
-			ck_assert_uint_eq(b->size, m->live[i].block);
-		else
-			ck_assert_uint_ge(b->size, b->requested);
+		rounded = gp_settings_round(&run->settings, b->requested);
+		if (m->live[i].block == rounded)
+			ck_assert_uint_eq(b->size, rounded);
+		ck_assert_uint_ge(b->size, rounded);
+		ck_assert_uint_le(b->size, m->live[i].block);
 	}
 	for (size_t i = 0; i < start->block_count; i++)
 		live += start->blocks[i].state != GP_INACTIVE;
