@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* RMM's logs: what is taken, and how they are refused. */
+#include <inttypes.h>
+#include <stdlib.h>
+
 #include "suite.h"
 #include "trace_text.h"
 
@@ -183,6 +186,179 @@ START_TEST(test_a_line_has_an_end)
 }
 END_TEST
 
+/* ---- made-up logs ---- */
+
+#define LINES  60
+#define DAY_US UINT64_C(86400000000)
+
+/* What a log says, line by line. */
+struct log {
+	FILE *out;
+	uint64_t seed, lost;
+	uint64_t clock_us;
+	uint32_t live[8]; /* by address: the block's number + 1; 0: none */
+	struct gp_event events[2 * LINES];
+	uint64_t streams[2 * LINES];
+	size_t count;
+	uint32_t names;
+};
+
+static uint64_t pick(struct log *log, uint64_t below)
+{
+	return next_random(&log->seed) % below;
+}
+
+/* In hexadecimal, as C libraries and people write it. */
+static void put_hex(struct log *log, uint64_t number)
+{
+	static const char *const forms[] = { "0x%" PRIx64, "%" PRIx64,
+					     "0x%" PRIX64, "0x%016" PRIx64,
+					     "%018" PRIx64 };
+
+	if (!number && !pick(log, 3))
+		fputs("(nil)", log->out);
+	else
+		fprintf(log->out, forms[pick(log, COUNT_OF(forms))], number);
+}
+
+/* A time of day with so many digits of its second, or seconds since 1970. */
+static uint64_t put_time(struct log *log)
+{
+	static const uint64_t units[] = { 1000000, 100000, 10000, 1000,
+					  100,	   10,	   1 };
+	uint64_t digits = pick(log, COUNT_OF(units)), second;
+
+	log->clock_us += pick(log, 3) * 1000000 + pick(log, 1000000);
+	if (!pick(log, 9))
+		log->clock_us += DAY_US / 4;
+	log->clock_us -= log->clock_us % units[digits];
+	second = log->clock_us / 1000000;
+	if (pick(log, 8)) {
+		fprintf(log->out,
+			pick(log, 4) ? "%02" PRIu64 ":%02" PRIu64 ":%02" PRIu64
+				     : "%" PRIu64 ":%" PRIu64 ":%" PRIu64,
+			second / 3600 % 24, second / 60 % 60, second % 60);
+	} else {
+		fprintf(log->out, "%" PRIu64, second);
+	}
+	if (digits)
+		fprintf(log->out, ".%0*" PRIu64, (int)digits,
+			log->clock_us % 1000000 / units[digits]);
+	return log->clock_us;
+}
+
+static void expect(struct log *log, enum gp_event_kind kind, uint8_t flags,
+		   struct gp_event event, uint64_t stream)
+{
+	event.kind = (uint8_t)kind;
+	event.flags = flags;
+	log->streams[log->count] = stream;
+	log->events[log->count++] = event;
+}
+
+static void expect_line(struct log *log, const char *action, uint64_t at,
+			struct gp_event event, uint64_t stream)
+{
+	if (strchr(action, ' ')) {
+		event.id = log->names++;
+		expect(log, GP_ALLOC, GP_REFUSED, event, stream);
+		expect(log, GP_FREE, GP_INFERRED, event, stream);
+		return;
+	}
+	if (!event.size)
+		return;
+	event.id = log->live[at] - 1;
+	if (*action == 'a') {
+		log->lost += log->live[at] != 0;
+		if (log->live[at])
+			expect(log, GP_FREE, GP_INFERRED, event, stream);
+		event.id = log->names++;
+		log->live[at] = event.id + 1;
+		expect(log, GP_ALLOC, 0, event, stream);
+		return;
+	}
+	if (log->live[at])
+		expect(log, GP_FREE, 0, event, stream);
+	else
+		log->lost++;
+	log->live[at] = 0;
+}
+
+static void put_line(struct log *log)
+{
+	static const char *const actions[] = {
+		"allocate", "allocate",	  "allocate",
+		"free",	    "deallocate", "allocate failure"
+	};
+	static const char *const ends[] = { "\n", "\r\n", "\n\n", "\n" HEADER };
+	const char *action = actions[pick(log, COUNT_OF(actions))];
+	uint64_t at = pick(log, COUNT_OF(log->live)), stream = pick(log, 4);
+	struct gp_event event = { .size = pick(log, 12) };
+
+	event.size *= UINT64_C(1) << 5 * pick(log, 11);
+	fprintf(log->out, "%" PRIu64 ",", pick(log, 3));
+	event.time_us = put_time(log);
+	fprintf(log->out, ",%s,", action);
+	put_hex(log, at << 4 * (3 + at));
+	fprintf(log->out, pick(log, 4) ? ",%" PRIu64 "," : ",%019" PRIu64 ",",
+		event.size);
+	put_hex(log, stream);
+	fputs(ends[pick(log, 5) ? 0 : pick(log, COUNT_OF(ends))], log->out);
+	expect_line(log, action, at, event, stream == 1 ? 0 : stream);
+}
+
+/* Frees have the sizes of their blocks, whatever the line says. */
+static void compare_log(const struct log *log, const struct gp_trace *t)
+{
+	const struct gp_device_trace *d = t->devices;
+	uint64_t sizes[2 * LINES];
+
+	ck_assert_uint_eq(d->event_count, log->count);
+	ck_assert_uint_eq(d->guesses.lost_entries, log->lost);
+	for (size_t i = 0; i < log->count; i++) {
+		const struct gp_event *a = &d->events[i], *b = &log->events[i];
+
+		ck_assert_int_eq(a->kind, b->kind);
+		ck_assert_int_eq(a->flags, b->flags);
+		ck_assert_uint_eq(a->id, b->id);
+		ck_assert_uint_eq(a->addr, 0);
+		if (a->kind == GP_ALLOC) {
+			sizes[a->id] = b->size;
+			ck_assert_uint_eq(t->streams[a->stream],
+					  log->streams[i]);
+		}
+		ck_assert_uint_eq(a->size, b->flags || a->kind == GP_ALLOC
+						   ? sizes[a->id]
+						   : b->size);
+		/* The day of a time of day is not told. */
+		ck_assert_uint_eq(a->time_us % 1000000, b->time_us % 1000000);
+	}
+}
+
+START_TEST(test_made_up_logs_are_read_line_by_line)
+{
+	static struct log log;
+
+	for (uint64_t seed = 1; seed <= 60; seed++) {
+		char *text;
+		size_t length;
+		struct gp_trace *t;
+
+		log = (struct log){ .seed = seed,
+				    .out = open_memstream(&text, &length) };
+		fputs(HEADER, log.out);
+		for (size_t i = 0; i < seed % LINES; i++)
+			put_line(&log);
+		fclose(log.out);
+		t = trace_of(text);
+		ck_assert_uint_eq(t->device_count, 1);
+		compare_log(&log, t);
+		gp_trace_destroy(t);
+		free(text);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
@@ -195,6 +371,7 @@ int main(void)
 		{ test_times, 0 },
 		{ test_bad_lines_are_named, 0 },
 		{ test_a_line_has_an_end, 0 },
+		{ test_made_up_logs_are_read_line_by_line, 0 },
 	};
 
 	return suite_run("rmm", tests, COUNT_OF(tests));
