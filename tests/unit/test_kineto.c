@@ -330,6 +330,238 @@ START_TEST(test_many_windows)
 }
 END_TEST
 
+/* ---- made-up programs ---- */
+
+#define TIME	400 /* of the profile */
+#define THREADS 3
+#define SPANS	60
+#define BLOCKS	8 /* addresses, of each device */
+
+/* Spans begin at even times and end at odd ones, each within its caller. */
+struct made_span {
+	uint64_t begin, end, thread;
+	int caller;
+};
+
+struct made_event {
+	uint64_t time, thread, device, addr, size, total;
+	bool is_free;
+};
+
+struct made {
+	FILE *out;
+	uint64_t seed;
+	struct made_span spans[SPANS];
+	size_t span_count;
+	struct made_event events[TIME];
+	size_t event_count;
+	/* of each device: what is there, and was there before */
+	uint64_t sizes[2][BLOCKS], total[2], unseen[2];
+};
+
+static uint64_t pick(struct made *m, uint64_t below)
+{
+	return next_random(&m->seed) % below;
+}
+
+static void make_spans(struct made *m, uint64_t begin, uint64_t end,
+		       uint64_t thread, int caller)
+{
+	while (m->span_count < SPANS && begin + 6 < end) {
+		uint64_t length = 3 + pick(m, (end - begin) / 2) / 2 * 2;
+		int number = (int)m->span_count++;
+
+		m->spans[number] = (struct made_span){ begin, begin + length,
+						       thread, caller };
+		make_spans(m, begin + 2, begin + length, thread, number);
+		begin += length + 1 + 2 * pick(m, 9);
+	}
+}
+
+/* The innermost that is running then; -1: none is. */
+static int span_at(const struct made *m, uint64_t time, uint64_t thread)
+{
+	int found = -1;
+
+	for (size_t i = 0; i < m->span_count; i++)
+		if (m->spans[i].thread == thread && m->spans[i].begin <= time &&
+		    m->spans[i].end >= time &&
+		    (found < 0 || m->spans[i].begin > m->spans[found].begin))
+			found = (int)i;
+	return found;
+}
+
+static void make_event_at(struct made *m, uint64_t time)
+{
+	struct made_event e = { .time = time,
+				.thread = pick(m, THREADS),
+				.device = pick(m, 2),
+				.addr = pick(m, BLOCKS) };
+	uint64_t *size = &m->sizes[e.device][e.addr];
+
+	e.is_free = *size != 0;
+	e.size = e.is_free ? *size : 512 * (1 + pick(m, 9));
+	*size = e.is_free ? 0 : e.size;
+	m->total[e.device] += e.is_free ? -e.size : e.size;
+	e.total = m->total[e.device];
+	m->events[m->event_count++] = e;
+}
+
+/* Some blocks are there before; of one, nothing is ever told but the sum. */
+static void make_program(struct made *m)
+{
+	for (uint64_t d = 0; d < 2; d++) {
+		m->unseen[d] = 512 * pick(m, 3);
+		m->total[d] = m->unseen[d];
+		for (uint64_t i = 0; i < BLOCKS; i += 1 + pick(m, 3)) {
+			m->sizes[d][i] = 512 * (1 + pick(m, 9));
+			m->total[d] += m->sizes[d][i];
+		}
+	}
+	for (uint64_t thread = 0; thread < THREADS; thread++)
+		make_spans(m, 2 * pick(m, 5), TIME, thread, -1);
+	for (uint64_t time = 0; time < TIME; time += 1 + pick(m, 9))
+		make_event_at(m, time);
+}
+
+static void write_span(struct made *m, size_t i)
+{
+	const struct made_span *s = &m->spans[i];
+
+	fprintf(m->out,
+		", {\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"op %zu\", "
+		"\"tid\": %d, \"ts\": %d, \"dur\": %d}",
+		i, (int)s->thread, (int)s->begin, (int)(s->end - s->begin));
+}
+
+static void write_event(struct made *m, size_t i)
+{
+	const struct made_event *e = &m->events[i];
+
+	fprintf(m->out,
+		", {\"name\": \"[memory]\", \"tid\": %d, \"ts\": %d%s, "
+		"\"args\": {\"Device Type\": 1, \"Device Id\": %d, \"Addr\": "
+		"%d, \"Bytes\": %s%d, \"Total Allocated\": %d}}",
+		(int)e->thread, (int)e->time, i % 2 ? ".0" : "", (int)e->device,
+		(int)e->addr + 1, e->is_free ? "-" : "", (int)e->size,
+		(int)e->total);
+}
+
+/* In any order: a profile's is by thread. */
+static struct gp_trace *written_profile(struct made *m)
+{
+	size_t order[SPANS + TIME], n = m->span_count + m->event_count, length;
+	char *text;
+	struct gp_trace *trace;
+
+	m->out = open_memstream(&text, &length);
+	fputs("{\"traceEvents\": [{}", m->out);
+	for (size_t i = 0; i < n; i++) {
+		size_t k = pick(m, i + 1);
+
+		order[i] = order[k];
+		order[k] = i;
+	}
+	for (size_t i = 0; i < n; i++)
+		if (order[i] < m->span_count)
+			write_span(m, order[i]);
+		else
+			write_event(m, order[i] - m->span_count);
+	fputs("]}", m->out);
+	fclose(m->out);
+	trace = trace_of(text);
+	free(text);
+	return trace;
+}
+
+static void compare_stack(const struct made *m, const struct made_event *e,
+			  const struct gp_trace *t, uint32_t site)
+{
+	int span = span_at(m, e->time, e->thread);
+	char name[16];
+
+	for (; span >= 0; span = m->spans[span].caller) {
+		snprintf(name, sizeof(name), "op %d", span);
+		ck_assert_str_eq(name_of(t, site), name);
+		site = t->sites[site].caller;
+	}
+	ck_assert_uint_eq(site, GP_NO_SITE);
+}
+
+/* What is freed without having come, in that order, then the rest. */
+static size_t compare_before(const struct made *m, uint64_t ordinal,
+			     const struct gp_device_trace *d)
+{
+	bool has_come[BLOCKS] = { false };
+	uint64_t before = 0, known = 0;
+	size_t count = 0;
+
+	for (size_t i = 0; i < m->event_count; i++) {
+		const struct made_event *e = &m->events[i];
+
+		if (e->device != ordinal)
+			continue;
+		if (!before && !known)
+			before = e->is_free ? e->total + e->size
+					    : e->total - e->size;
+		if (e->is_free && !has_come[e->addr]) {
+			ck_assert_uint_eq(d->events[count].size, e->size);
+			ck_assert_uint_eq(d->events[count++].flags,
+					  GP_INFERRED);
+			known += e->size;
+		}
+		has_come[e->addr] = !e->is_free;
+		if (!before)
+			before = UINT64_MAX; /* nothing was there */
+	}
+	if (before != UINT64_MAX && before > known) {
+		ck_assert_uint_eq(d->events[count].kind, GP_ALLOC);
+		ck_assert_uint_eq(d->events[count++].size, before - known);
+	}
+	ck_assert_uint_eq(d->guesses.start_blocks, count);
+	ck_assert_uint_eq(d->guesses.lost_entries, 0);
+	return count;
+}
+
+static void compare_program(const struct made *m, const struct gp_trace *t)
+{
+	for (size_t k = 0; k < t->device_count; k++) {
+		const struct gp_device_trace *d = &t->devices[k];
+		size_t at = compare_before(m, d->device, d);
+
+		for (size_t i = 0; i < m->event_count; i++) {
+			const struct made_event *e = &m->events[i];
+			const struct gp_event *event = &d->events[at];
+
+			if (e->device != d->device)
+				continue;
+			ck_assert_uint_lt(at++, d->event_count);
+			ck_assert_int_eq(event->kind,
+					 e->is_free ? GP_FREE : GP_ALLOC);
+			ck_assert_uint_eq(event->size, e->size);
+			ck_assert_uint_eq(event->time_us, e->time);
+			compare_stack(m, e, t, event->site);
+		}
+		ck_assert_uint_eq(at, d->event_count);
+	}
+}
+
+START_TEST(test_made_up_programs_are_read_as_they_are)
+{
+	static struct made m;
+
+	for (uint64_t seed = 1; seed <= 60; seed++) {
+		struct gp_trace *trace;
+
+		m = (struct made){ .seed = seed };
+		make_program(&m);
+		trace = written_profile(&m);
+		compare_program(&m, trace);
+		gp_trace_destroy(trace);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
@@ -343,6 +575,7 @@ int main(void)
 		{ test_bad_profiles_are_explained, 0 },
 		{ test_changed_profiles, 0 },
 		{ test_many_windows, 0 },
+		{ test_made_up_programs_are_read_as_they_are, 0 },
 	};
 
 	return suite_run("kineto", tests, COUNT_OF(tests));
