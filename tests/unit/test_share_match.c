@@ -140,6 +140,165 @@ START_TEST(lines_between_a_gone_and_a_new_one_stay)
 }
 END_TEST
 
+/* ---- beside all ways to pair a few lines ---- */
+
+#define FEW 6
+
+/* Two programs' lines of one function, by number. */
+struct sides {
+	struct gp_share a[FEW], b[FEW];
+	size_t a_count, b_count;
+};
+
+static unsigned line_of(const struct gp_share *share)
+{
+	return (unsigned)strtoul(strchr(share->name, ':') + 1, NULL, 10);
+}
+
+static bool asks_alike(const struct gp_share *a, const struct gp_share *b)
+{
+	return a->requests && b->requests &&
+	       a->asked / a->requests == b->asked / b->requests;
+}
+
+/* That many times as much as being in order counts. */
+static unsigned worth(const struct gp_share *a, const struct gp_share *b)
+{
+	return 4 + 5 * (line_of(a) == line_of(b)) + 6 * asks_alike(a, b);
+}
+
+/* The most that any pairs in order count, from there on; of all pairs, or of
+ * those that were made. */
+static unsigned most(const struct sides *s, size_t i, size_t k,
+		     const bool made[FEW][FEW])
+{
+	unsigned best, other;
+
+	if (i == s->a_count || k == s->b_count)
+		return 0;
+	best = most(s, i + 1, k, made);
+	other = most(s, i, k + 1, made);
+	best = other > best ? other : best;
+	if (made && !made[i][k])
+		return best;
+	other = worth(&s->a[i], &s->b[k]) + most(s, i + 1, k + 1, made);
+	return other > best ? other : best;
+}
+
+static size_t make_side(struct gp_share *list, uint64_t *seed)
+{
+	size_t count = next_random(seed) % (FEW + 1);
+	unsigned line = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		line += 1 + (unsigned)(next_random(seed) % 3);
+		list[i] = (struct gp_share){ .blocks = 1 };
+		snprintf(list[i].name, sizeof(list[i].name), "t.py:%u f", line);
+		list[i].requested = 512 * (next_random(seed) % 4);
+		list[i].requests = next_random(seed) % 3;
+		list[i].asked = 100 * (next_random(seed) % 3);
+	}
+	return count;
+}
+
+static size_t index_of(const struct gp_share *list, size_t count,
+		       const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(list[i].name, name))
+			return i;
+	ck_abort_msg("%s is not there", name);
+	return 0;
+}
+
+static uint64_t difference(const struct gp_share_pair *pair)
+{
+	return pair->a.requested > pair->b.requested
+		       ? pair->a.requested - pair->b.requested
+		       : pair->b.requested - pair->a.requested;
+}
+
+/* Each line once, and what is left asks for nothing that is the same. */
+static void compare_sides(const struct sides *s,
+			  const struct gp_share_pair *pairs, size_t count)
+{
+	bool made[FEW][FEW] = { { false } };
+	size_t as = 0, bs = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct gp_share_pair *p = &pairs[i];
+		bool is_moved = *p->a.name && *p->b.name &&
+				line_of(&p->a) != line_of(&p->b);
+
+		as += *p->a.name != 0;
+		bs += *p->b.name != 0;
+		ck_assert_int_eq(p->fate, !*p->b.name	? GP_SHARE_GONE
+					  : !*p->a.name ? GP_SHARE_NEW
+					  : is_moved	? GP_SHARE_MOVED
+							: GP_SHARE_STAYED);
+		ck_assert(!i || difference(&pairs[i - 1]) >= difference(p));
+		if (*p->a.name && *p->b.name)
+			made[index_of(s->a, s->a_count, p->a.name)]
+			    [index_of(s->b, s->b_count, p->b.name)] = true;
+		for (size_t k = 0; p->fate == GP_SHARE_GONE && k < count; k++)
+			ck_assert(pairs[k].fate != GP_SHARE_NEW ||
+				  p->a.requests != pairs[k].b.requests ||
+				  p->a.asked != pairs[k].b.asked);
+	}
+	ck_assert_uint_eq(as, s->a_count);
+	ck_assert_uint_eq(bs, s->b_count);
+	ck_assert_uint_eq(most(s, 0, 0, (const bool(*)[FEW])made),
+			  most(s, 0, 0, NULL));
+}
+
+START_TEST(no_other_pairs_count_more)
+{
+	uint64_t seed = 1;
+
+	for (int round = 0; round < 600; round++) {
+		struct sides s;
+		struct gp_share_pair *pairs;
+		size_t count;
+
+		s.a_count = make_side(s.a, &seed);
+		s.b_count = make_side(s.b, &seed);
+		count = gp_share_match(s.a, s.a_count, s.b, s.b_count, &pairs);
+		compare_sides(&s, pairs, count);
+		free(pairs);
+	}
+}
+END_TEST
+
+/* So many lines that pairs are not weighed: those of one number are one. */
+START_TEST(very_many_lines_are_paired_by_number)
+{
+	enum { MANY = 2100 };
+	static struct gp_share a[MANY], b[MANY];
+	struct gp_share_pair *pairs;
+	size_t count, stayed = 0;
+
+	for (size_t i = 0; i < MANY; i++) {
+		a[i] = b[i] = (struct gp_share){ .blocks = 1, .requests = 1 };
+		a[i].asked = b[i].asked = i;
+		snprintf(a[i].name, sizeof(a[i].name), "t.py:%zu f", 2 * i);
+		snprintf(b[i].name, sizeof(b[i].name), "t.py:%zu f", 3 * i);
+	}
+	count = gp_share_match(a, MANY, b, MANY, &pairs);
+	for (size_t i = 0; i < count; i++) {
+		const struct gp_share_pair *p = &pairs[i];
+
+		ck_assert_int_ne(p->fate, GP_SHARE_MOVED);
+		if (p->fate == GP_SHARE_STAYED)
+			ck_assert_uint_eq(line_of(&p->a), line_of(&p->b));
+		stayed += p->fate == GP_SHARE_STAYED;
+	}
+	/* Of the numbers below 4200 each sixth is in both. */
+	ck_assert_uint_eq(stayed, 700);
+	ck_assert_uint_eq(count, 2 * MANY - 700);
+	free(pairs);
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
@@ -147,6 +306,8 @@ int main(void)
 		{ a_line_that_holds_nothing_at_the_peak_is_not_gone, 0 },
 		{ lines_that_all_moved_down_by_one_follow, 0 },
 		{ lines_between_a_gone_and_a_new_one_stay, 0 },
+		{ no_other_pairs_count_more, 0 },
+		{ very_many_lines_are_paired_by_number, 0 },
 	};
 
 	return suite_run("share_match", tests, COUNT_OF(tests));
