@@ -120,6 +120,65 @@ START_TEST(it_fires_when_it_lasted_long_enough)
 }
 END_TEST
 
+static bool is_beyond(enum gp_alert_operator op, char now, char limit)
+{
+	return op == GP_ABOVE	   ? now > limit
+	       : op == GP_AT_LEAST ? now >= limit
+	       : op == GP_BELOW	   ? now < limit
+				   : now <= limit;
+}
+
+/* The first row of so many that are all beyond the limit. */
+static void compare_row(const struct gp_alert *alert, const char *tens,
+			char limit)
+{
+	bool is_upper = alert->op == GP_ABOVE || alert->op == GP_AT_LEAST;
+	size_t from = 0, n = strlen(tens), to = 0;
+	char worst;
+
+	while (from < n) {
+		to = from;
+		while (to < n && is_beyond(alert->op, tens[to], limit))
+			to++;
+		if (to - from >= alert->events)
+			break;
+		from = to + 1;
+	}
+	ck_assert_int_eq(alert->has_fired, from < n);
+	if (from >= n)
+		return;
+	ck_assert_uint_eq(alert->fired_first, from);
+	ck_assert_uint_eq(alert->fired_length, to - from);
+	worst = tens[from];
+	for (size_t i = from; i < to; i++)
+		if (is_upper ? tens[i] > worst : tens[i] < worst)
+			worst = tens[i];
+	ck_assert_double_eq_tol(alert->worst, (worst - '0') * 10, 1e-9);
+}
+
+START_TEST(the_first_row_that_is_long_enough_fires)
+{
+	static const char *const signs[] = { ">", ">=", "<", "<=" };
+	uint64_t seed = 1;
+
+	for (int round = 0; round < 2000; round++) {
+		char tens[16] = "", text[64];
+		char limit = (char)('0' + next_random(&seed) % 4);
+		size_t n = 1 + next_random(&seed) % 14;
+		struct gp_alert alert;
+
+		for (size_t i = 0; i < n; i++)
+			tens[i] = (char)('0' + next_random(&seed) % 4);
+		snprintf(text, sizeof(text),
+			 "allocated_bytes%s%c0 for %u events",
+			 signs[next_random(&seed) % COUNT_OF(signs)], limit,
+			 1 + (unsigned)(next_random(&seed) % 5));
+		alert = watch(text, tens);
+		compare_row(&alert, tens, limit);
+	}
+}
+END_TEST
+
 START_TEST(a_sentence_says_when)
 {
 	struct gp_alert alert =
@@ -140,6 +199,7 @@ int main(void)
 		{ what_is_written_is_understood, 0 },
 		{ what_is_not_is_refused, 0 },
 		{ it_fires_when_it_lasted_long_enough, 0 },
+		{ the_first_row_that_is_long_enough_fires, 0 },
 		{ a_sentence_says_when, 0 },
 	};
 
