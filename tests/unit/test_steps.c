@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/* Where steps begin: at the marks that recur, beside a plain count of them; or
+ * where the sizes of requests begin anew. */
+#include "trace/steps.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <strings.h>
+
+#include "suite.h"
+#include "trace_text.h"
+
+/* ---- marks ---- */
+
+#define MOST 60
+
+/* As they are written, and what they are called. */
+static const struct {
+	const char *text, *name;
+	bool is_step;
+} marks[] = {
+	{ "ProfilerStep#1", "ProfilerStep", true },
+	{ "ProfilerStep#22", "ProfilerStep", true },
+	{ "iter 7", "iter", true },
+	{ "iter_8:", "iter", true },
+	{ "my ITERation", "my ITERation", true },
+	{ "epoch 1", "epoch", false },
+	{ "epoch 22", "epoch", false },
+	{ "e", "e", false },
+	{ "12", "", false },
+	{ "# - _:", "", false },
+};
+
+struct written {
+	char text[MOST * 96];
+	size_t marks[MOST], count; /* of each event; COUNT_OF(marks): none */
+};
+
+static void write_marks(struct written *w, size_t count, uint64_t *seed)
+{
+	static const char *const stages[] = { "start", "end" };
+	size_t n, kinds = 1 + next_random(seed) % COUNT_OF(marks);
+
+	n = (size_t)snprintf(w->text, sizeof(w->text),
+			     "{\"format\": \"gpupool-trace\", \"version\": 1, "
+			     "\"devices\": [{\"device\": 0, \"events\": [");
+	for (w->count = 0; w->count < count; w->count++) {
+		size_t mark = next_random(seed) % kinds;
+		uint64_t stage = next_random(seed) % 6;
+
+		w->marks[w->count] = stage == 1 ? COUNT_OF(marks) : mark;
+		n += (size_t)snprintf(w->text + n, sizeof(w->text) - n,
+				      "%s{\"op\": \"mark\", \"name\": \"%s\"%s"
+				      "%s%s}",
+				      w->count ? ", " : "", marks[mark].text,
+				      stage < 2 ? ", \"stage\": \"" : "",
+				      stage < 2 ? stages[stage] : "",
+				      stage < 2 ? "\"" : "");
+	}
+	snprintf(w->text + n, sizeof(w->text) - n, "]}]}");
+}
+
+static size_t times(const struct written *w, const char *name)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < w->count; i++)
+		count += w->marks[i] < COUNT_OF(marks) &&
+			 !strcmp(marks[w->marks[i]].name, name);
+	return count;
+}
+
+/* A step's name before others, then the rarest of those that recur; the first
+ * of equals. */
+static size_t best_of(const struct written *w)
+{
+	size_t best = COUNT_OF(marks);
+
+	for (size_t i = 0; i < w->count; i++) {
+		size_t mark = w->marks[i], now, before;
+
+		if (mark == COUNT_OF(marks))
+			continue;
+		now = times(w, marks[mark].name);
+		if (now < 3)
+			continue;
+		if (best == COUNT_OF(marks)) {
+			best = mark;
+			continue;
+		}
+		before = times(w, marks[best].name);
+		if (marks[mark].is_step != marks[best].is_step
+			    ? marks[mark].is_step
+			    : now < before)
+			best = mark;
+	}
+	return best;
+}
+
+static void compare_marks(const struct written *w, const struct gp_steps *steps)
+{
+	size_t best = best_of(w), at = 0;
+
+	if (best == COUNT_OF(marks)) {
+		ck_assert_int_eq(steps->source, GP_STEPS_NONE);
+		ck_assert_uint_eq(steps->count, 0);
+		return;
+	}
+	ck_assert_int_eq(steps->source, GP_STEPS_MARKS);
+	ck_assert_str_eq(steps->name, marks[best].name);
+	for (size_t i = 0; i < w->count; i++) {
+		if (w->marks[i] == COUNT_OF(marks) ||
+		    strcmp(marks[w->marks[i]].name, marks[best].name) != 0)
+			continue;
+		ck_assert_uint_lt(at, steps->count);
+		ck_assert_uint_eq(steps->list[at].first, i);
+		if (at)
+			ck_assert_uint_eq(steps->list[at - 1].end, i);
+		at++;
+	}
+	ck_assert_uint_eq(at, steps->count);
+	ck_assert_uint_eq(steps->list[at - 1].end, w->count);
+}
+
+START_TEST(marks_that_recur_are_steps)
+{
+	static struct written w;
+	uint64_t seed = 1;
+
+	for (size_t round = 0; round < 400; round++) {
+		struct gp_steps steps;
+		struct gp_trace *trace;
+
+		write_marks(&w, 1 + round % (MOST - 1), &seed);
+		trace = trace_of(w.text);
+		gp_steps_find(trace, 0, &steps);
+		compare_marks(&w, &steps);
+		free(steps.list);
+		gp_trace_destroy(trace);
+	}
+}
+END_TEST
+
+/* ---- periods ---- */
+
+/* Before requests that recur so many times come some that do not. */
+static struct gp_trace *periodic(size_t before, size_t period, size_t repeats,
+				 uint64_t seed)
+{
+	size_t length, id = 0;
+	uint64_t sizes[64];
+	char *text;
+	FILE *out = open_memstream(&text, &length);
+	struct gp_trace *trace;
+
+	for (size_t i = 0; i < period; i++)
+		sizes[i] = 512 * (1 + next_random(&seed) % 1000);
+	fputs("{\"format\": \"gpupool-trace\", \"version\": 1, \"devices\": "
+	      "[{\"device\": 0, \"events\": [{\"op\": \"empty_cache\"}",
+	      out);
+	for (size_t i = 0; i < before + period * repeats; i++, id++)
+		fprintf(out,
+			", {\"op\": \"alloc\", \"id\": %zu, \"size\": %" PRIu64
+			"}, {\"op\": \"free\", \"id\": %zu}",
+			id,
+			i < before ? 7 + next_random(&seed) % 100000
+				   : sizes[(i - before) % period],
+			id);
+	fputs("]}]}", out);
+	fclose(out);
+	trace = trace_of(text);
+	free(text);
+	return trace;
+}
+
+START_TEST(sizes_that_recur_are_steps)
+{
+	for (size_t period = 16; period <= 48; period += 5)
+		for (size_t before = 0; before < 40; before += 13)
+			for (size_t repeats = 4; repeats <= 12; repeats += 4) {
+				size_t count = before + period * repeats;
+				struct gp_trace *trace = periodic(
+					before, period, repeats, period);
+				struct gp_steps steps;
+
+				gp_steps_find(trace, 0, &steps);
+				/* Fewer requests tell no period. */
+				ck_assert_uint_eq(steps.count,
+						  count < 128 ? 0 : repeats);
+				for (size_t i = 0; i < steps.count; i++) {
+					const struct gp_step *step =
+						&steps.list[i];
+
+					ck_assert_uint_eq(
+						step->first,
+						1 + 2 * (before + i * period));
+					ck_assert_uint_eq(
+						step->end,
+						i + 1 < repeats
+							? step[1].first
+							: 1 + 2 * count);
+				}
+				free(steps.list);
+				gp_trace_destroy(trace);
+			}
+}
+END_TEST
+
+int main(void)
+{
+	const struct suite_test tests[] = {
+		{ marks_that_recur_are_steps, 0 },
+		{ sizes_that_recur_are_steps, 0 },
+	};
+
+	return suite_run("steps", tests, COUNT_OF(tests));
+}
