@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/* A slice of a made-up program: its events are those of the whole, and its run
+ * does what the whole one does there. */
+#include "trace/slice.h"
+
+#include <stdlib.h>
+
+#include "gpupool/allocator.h"
+#include "played.h"
+#include "random_trace.h"
+#include "trace/check.h"
+
+#define EVENTS 200
+#define MOST   3000
+
+struct run {
+	const struct gp_trace *trace;
+	struct gp_action actions[MOST];
+	uint64_t events[MOST];
+	size_t count;
+	struct gp_state state; /* after the event looked at */
+};
+
+static void note(void *arg, const struct gp_action *action, uint64_t event)
+{
+	struct run *run = arg;
+
+	ck_assert_uint_lt(run->count, MOST);
+	run->events[run->count] = event;
+	run->actions[run->count++] = *action;
+}
+
+static void look(void *arg, struct gp_allocator *allocator, uint64_t event)
+{
+	struct run *run = arg;
+
+	(void)event;
+	allocator->ops->state(allocator, &run->state);
+}
+
+static void play(struct run *run, const char *conf, const uint64_t *at)
+{
+	struct gp_settings settings;
+	struct gp_replay_config config = run_of(run->trace, &settings);
+	struct gp_replay_result result;
+	struct gp_diag diag = { 0 };
+
+	ck_assert_int_eq(gp_settings_parse(&settings, conf, &diag), GP_OK);
+	config.action = note;
+	config.action_arg = run;
+	if (at) {
+		config.look = look;
+		config.look_arg = run;
+		config.looks = at;
+		config.look_count = 1;
+	}
+	result = played(&config);
+	gp_replay_release(&result);
+}
+
+/* Completions of what is pending when the slice begins. */
+static size_t list_completed(const struct run *run, uint64_t from,
+			     struct gp_completed *list)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < run->count; i++)
+		for (size_t k = 0; k < run->state.block_count; k++)
+			if (run->events[i] >= from &&
+			    run->actions[i].kind == GP_FREE_COMPLETED &&
+			    run->state.blocks[k].state == GP_PENDING_FREE &&
+			    run->state.blocks[k].id == run->actions[i].id)
+				list[count++] = (struct gp_completed){
+					run->events[i], run->actions[i].id
+				};
+	return count;
+}
+
+static uint64_t name_of(const struct gp_device_trace *d, uint32_t id)
+{
+	return id == GP_NO_ID ? UINT64_MAX : d->names ? d->names[id] : id;
+}
+
+static bool is_completion(const struct gp_event *event)
+{
+	return event->kind == GP_SYNCHRONIZE && event->id != GP_NO_ID;
+}
+
+/* Requests for what has no block, as it was asked for before with no bytes. */
+static bool is_left_out(const struct gp_device_trace *whole,
+			const struct run *run, uint64_t from, uint64_t at)
+{
+	const struct gp_event *event = &whole->events[at];
+
+	if (event->kind != GP_FREE && event->kind != GP_RECORD_STREAM)
+		return false;
+	for (uint64_t i = from; i < at; i++)
+		if (whole->events[i].kind == GP_ALLOC &&
+		    whole->events[i].id == event->id)
+			return false;
+	for (size_t i = 0; i < run->state.block_count; i++)
+		if (run->state.blocks[i].id == event->id)
+			return false;
+	return true;
+}
+
+/* In order, behind the uses by other streams that lasted, and but for the
+ * completions that the whole one need not be told of. */
+static void compare_events(const struct run *run,
+			   const struct gp_device_trace *part, uint64_t from,
+			   uint64_t to)
+{
+	const struct gp_device_trace *whole = run->trace->devices;
+	size_t at = part->event_count;
+
+	for (uint64_t i = to; i-- > from;) {
+		const struct gp_event *a = &whole->events[i], *b;
+
+		if (is_left_out(whole, run, from, i))
+			continue;
+		do {
+			ck_assert_uint_gt(at, 0);
+			b = &part->events[--at];
+		} while (is_completion(b));
+		ck_assert_int_eq(a->kind, b->kind);
+		ck_assert_uint_eq(a->size, b->size);
+		ck_assert_uint_eq(a->stream, b->stream);
+		ck_assert_uint_eq(a->pool, b->pool);
+		ck_assert_uint_eq(a->site, b->site);
+		if (a->kind == GP_MARK)
+			ck_assert_uint_eq(a->text, b->text);
+		else
+			ck_assert_uint_eq(name_of(whole, a->id),
+					  name_of(part, b->id));
+	}
+	while (at)
+		ck_assert(part->events[--at].kind == GP_RECORD_STREAM ||
+			  is_completion(&part->events[at]));
+}
+
+static void compare_start(const struct gp_trace *whole, const struct run *run,
+			  const struct gp_device_trace *part)
+{
+	const struct gp_state *a = &run->state, *b = &part->start;
+
+	ck_assert_uint_eq(a->segment_count, b->segment_count);
+	ck_assert_uint_eq(a->block_count, b->block_count);
+	for (size_t i = 0; i < a->segment_count; i++) {
+		ck_assert_uint_eq(a->segments[i].addr, b->segments[i].addr);
+		ck_assert_uint_eq(a->segments[i].size, b->segments[i].size);
+		ck_assert_uint_eq(a->segments[i].stream, b->segments[i].stream);
+	}
+	for (size_t i = 0; i < a->block_count; i++) {
+		const struct gp_block *x = &a->blocks[i], *y = &b->blocks[i];
+
+		ck_assert_uint_eq(x->addr, y->addr);
+		ck_assert_uint_eq(x->size, y->size);
+		ck_assert_int_eq(x->state, y->state);
+		ck_assert_uint_eq(name_of(whole->devices, x->id),
+				  name_of(part, y->id));
+		if (x->id == GP_NO_ID)
+			continue;
+		ck_assert_uint_eq(x->requested, y->requested);
+	}
+}
+
+static bool is_of_block(const struct gp_action *action)
+{
+	return action->kind == GP_ALLOC || action->kind == GP_FREE;
+}
+
+/* What it is asked for, and the blocks that it gives; new memory may lie
+ * elsewhere, and go in another order. */
+static void compare_actions(const struct run *whole, const struct run *part,
+			    uint64_t from, uint64_t to)
+{
+	uint64_t grown[2] = { 0 };
+	size_t at = 0;
+
+	for (size_t i = 0; i < part->count; i++)
+		if (gp_event_is_growth(part->actions[i].kind))
+			grown[1] += part->actions[i].size;
+	for (size_t i = 0; i < whole->count; i++) {
+		const struct gp_action *a = &whole->actions[i], *b;
+
+		if (whole->events[i] < from || whole->events[i] >= to)
+			continue;
+		if (gp_event_is_growth(a->kind))
+			grown[0] += a->size;
+		if (!is_of_block(a))
+			continue;
+		while (at < part->count && !is_of_block(&part->actions[at]))
+			at++;
+		ck_assert_uint_lt(at, part->count);
+		b = &part->actions[at++];
+		ck_assert_int_eq(a->kind, b->kind);
+		ck_assert_uint_eq(a->size, b->size);
+		ck_assert_uint_eq(a->block, b->block);
+		ck_assert_uint_eq(a->stream, b->stream);
+		ck_assert_uint_eq(name_of(whole->trace->devices, a->id),
+				  name_of(part->trace->devices, b->id));
+	}
+	ck_assert_uint_eq(grown[0], grown[1]);
+}
+
+static void compare(const struct gp_trace *trace, const char *conf,
+		    uint64_t from, uint64_t to)
+{
+	static struct gp_completed completed[MOST];
+	static struct run whole, part;
+	struct gp_slice slice = { .from = from, .to = to };
+	struct gp_trace *cut;
+	struct gp_diag diag = { 0 };
+	uint64_t last = from - 1;
+
+	whole = (struct run){ .trace = trace };
+	play(&whole, conf, &last);
+	slice.start = whole.state;
+	slice.completed_count = list_completed(&whole, from, completed);
+	slice.completed = completed;
+	cut = gp_trace_slice(trace, &slice);
+	ck_assert_int_eq(gp_trace_check(cut, &diag), GP_OK);
+	ck_assert(!cut->is_complete);
+	compare_events(&whole, cut->devices, from, to);
+	compare_start(trace, &whole, cut->devices);
+	part = (struct run){ .trace = cut };
+	play(&part, conf, NULL);
+	compare_actions(&whole, &part, from, to);
+	gp_state_release(&whole.state);
+	gp_trace_destroy(cut);
+}
+
+static const char *const confs[] = { "", "expandable_segments:True" };
+
+START_TEST(a_part_does_what_the_whole_does_there)
+{
+	uint64_t seed = 3;
+
+	for (uint64_t round = 0; round < 60; round++) {
+		const struct trace_like like = { .events = EVENTS,
+						 .every = 30,
+						 .has_start = round % 2,
+						 .keeps_cache = round % 3 };
+		struct gp_trace *trace = trace_like(round, &like);
+		uint64_t n = trace->devices[0].event_count;
+		uint64_t from = 1 + next_random(&seed) % (n - 1);
+		uint64_t to = from + next_random(&seed) % (n + 1 - from);
+
+		compare(trace, confs[round / 2 % 2], from, to);
+		gp_trace_destroy(trace);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	const struct suite_test tests[] = {
+		{ a_part_does_what_the_whole_does_there, 0 },
+	};
+
+	return suite_run("slice", tests, COUNT_OF(tests));
+}
