@@ -41,39 +41,35 @@ static inline void put_random_event(FILE *out, uint64_t *seed, uint32_t *live,
 	}
 }
 
-/* A start with blocks 5000 to 5003 in use, one that is pending, and free ones:
- * in a small segment, a large one, and ranges of expandable ones. */
+/*
+ * A start with blocks 5000 to 5003 in use, one that is pending, and free ones:
+ * in a small segment, a large one, and ranges of expandable ones.
+ */
 #define START_BLOCKS 4
-#define START_SEGMENT(addr, size, keys, blocks)                                \
-	"{\"address\": " #addr ", \"total_size\": " #size ", " keys            \
-	", \"blocks\": [" blocks "]}"
-#define START_LIVE(id, size)                                                   \
-	"{\"size\": " #size ", \"state\": \"active_allocated\", \"id\": " #id  \
-	", \"site\": 1}"
-#define START_FREE(size) ", {\"size\": " #size ", \"state\": \"inactive\"}"
-#define START_PENDING(id, size)                                                \
-	", {\"size\": " #size                                                  \
-	", \"state\": \"active_pending_free\", \"id\": " #id "}"
 
-static const char random_start[] = "\"start\": {\"segments\": [" START_SEGMENT(
-	140000000000000, 2097152, "\"segment_type\": \"small\"",
-	START_LIVE(5000, 512) START_FREE(1048576) START_PENDING(5009, 1024) START_FREE(
-		1047040)) "," START_SEGMENT(140000100000256, 20971520,
-					    "\"segment_type\": "
-					    "\"large\"",
-					    START_LIVE(5001, 10485760) START_FREE(
-						    10485760)) "," START_SEGMENT(140000200000000,
-										 41943040,
-										 "\"segment_type\": \"large\", \"is_expandable\": true",
-										 START_LIVE(5002, 31457280) START_FREE(
-											 10485760)) "," START_SEGMENT(140000300000256,
-														      4194304,
-														      "\"segment_type\": \"small\", \"is_expandable\": true",
-														      START_LIVE(
-															      5003,
-															      1024)
-															      START_FREE(
-																      4193280)) "]}, ";
+static const char random_start[] =
+	"\"start\": {\"segments\": ["
+	"{\"address\": 140000000000000, \"total_size\": 2097152, "
+	"\"segment_type\": \"small\", \"blocks\": ["
+	"{\"size\": 512, \"state\": \"active_allocated\", \"id\": 5000}, "
+	"{\"size\": 1048576, \"state\": \"inactive\"}, "
+	"{\"size\": 1024, \"state\": \"active_pending_free\", \"id\": 5009}, "
+	"{\"size\": 1047040, \"state\": \"inactive\"}]}, "
+	"{\"address\": 140000100000256, \"total_size\": 20971520, "
+	"\"segment_type\": \"large\", \"blocks\": ["
+	"{\"size\": 10485760, \"state\": \"active_allocated\", "
+	"\"id\": 5001, \"site\": 1}, "
+	"{\"size\": 10485760, \"state\": \"inactive\"}]}, "
+	"{\"address\": 140000200000000, \"total_size\": 41943040, "
+	"\"segment_type\": \"large\", \"is_expandable\": true, \"blocks\": ["
+	"{\"size\": 31457280, \"state\": \"active_allocated\", "
+	"\"id\": 5002}, "
+	"{\"size\": 10485760, \"state\": \"inactive\"}]}, "
+	"{\"address\": 140000300000256, \"total_size\": 4194304, "
+	"\"segment_type\": \"small\", \"is_expandable\": true, \"blocks\": ["
+	"{\"size\": 1024, \"state\": \"active_allocated\", \"id\": 5003, "
+	"\"site\": 1}, "
+	"{\"size\": 4193280, \"state\": \"inactive\"}]}]}, ";
 
 /* What a random trace has beside requests. */
 struct trace_like {
