@@ -236,19 +236,25 @@ class Session:
         self,
         name: bytes,
         data: Optional[bytes] = None,
+        max_input: int = 0,
         is_of_host: bool = False,
     ) -> None:
         """Reads the file of this name, or bytes, and holds it under that."""
-        _waited_for(lambda: self._read(name, data, is_of_host))
+        _waited_for(lambda: self._read(name, data, max_input, is_of_host))
 
     def _read(
-        self, name: bytes, data: Optional[bytes], is_of_host: bool
+        self,
+        name: bytes,
+        data: Optional[bytes],
+        max_input: int,
+        is_of_host: bool,
     ) -> None:
         library = _library()
         config = _Input(
             path=name,
             bytes=data,
             length=0 if data is None else len(data),
+            most_bytes=max_input,
             is_of_host=is_of_host,
         )
         trace = ctypes.c_void_p()

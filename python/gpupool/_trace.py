@@ -114,7 +114,8 @@ class Trace:
     release is PyTorch's.  Any number of threads may ask at once.
     """
 
-    def __init__(self, sources: Sequence[Source]) -> None:
+    def __init__(self, sources: Sequence[Source], max_input: int = 0) -> None:
+        self._max_input = max_input
         self._session: Optional[_library.Session] = _library.Session()
         # Of what is no file, the requests for pinned host memory.
         self._of_host: Optional[_library.Session] = None
@@ -144,7 +145,7 @@ class Trace:
             self._names.append(name)
         data = self._data.get(name)
         if data is not None or not os.path.isdir(name):
-            self._held().read(name, data)
+            self._held().read(name, data, self._max_input)
 
     def _new(self, word: str) -> bytes:
         name = word.encode()
@@ -168,7 +169,7 @@ class Trace:
         if of_host is None:
             of_host = _library.Session()  # which reads the files itself
             for name, data in self._data.items():
-                of_host.read(name, data, is_of_host=True)
+                of_host.read(name, data, self._max_input, is_of_host=True)
             self._of_host = of_host
         return of_host
 
@@ -372,12 +373,13 @@ def _pickled(snapshot: Mapping[str, Any]) -> bytes:
         ) from error
 
 
-def load(*sources: Source) -> Trace:
+def load(*sources: Source, max_input: int = 0) -> Trace:
     """Reads a trace of any format that gpupool knows.
 
     A source is a path, or a folder of ranks' traces; the bytes of a file; or
     a snapshot, as torch.cuda.memory._snapshot() gives it.  Several are ranks
-    of one job.
+    of one job.  max_input is how many bytes one that is packed may unpack to,
+    4 GiB unless given.
 
     >>> import gpupool
     >>> gpupool.load(b"not a trace")
@@ -388,4 +390,4 @@ def load(*sources: Source) -> Trace:
     """
     if not sources:
         raise UsageError("which trace?")
-    return Trace(sources)
+    return Trace(sources, max_input)

@@ -215,6 +215,17 @@ def test_no_server_takes_the_programs_input(story):
         Session().ask([b"mcp"])
 
 
+def test_a_packed_trace_may_be_larger(story):
+    said = command("look", "-q", "--max-input=1KiB", SNAPSHOT)
+    for source in (SNAPSHOT, SNAPSHOT.read_bytes()):
+        with pytest.raises(gpupool.InputError, match="unpacks to more than"):
+            gpupool.load(source, max_input=1024)
+        assert gpupool.load(source, max_input=1 << 40).info()
+    with pytest.raises(gpupool.InputError) as caught:
+        gpupool.load(SNAPSHOT, max_input=1024)
+    assert "gpupool: " + str(caught.value) == said.stderr.decode().strip()
+
+
 def test_several_are_ranks(story):
     trace = gpupool.load(story, story.read_bytes())
     assert trace.suggest().devices
