@@ -81,7 +81,7 @@ static struct gp_device *make_device(void *arg, uint32_t ordinal,
 struct plain {
 	const struct gp_trace *trace;
 	struct gp_settings settings;
-	struct gp_deed deeds[MOST];
+	struct gp_caused_action actions[MOST];
 	size_t count;
 };
 
@@ -90,7 +90,8 @@ static void note(void *arg, const struct gp_action *action, uint64_t event)
 	struct plain *plain = arg;
 
 	ck_assert_uint_lt(plain->count, MOST);
-	plain->deeds[plain->count++] = (struct gp_deed){ *action, event };
+	plain->actions[plain->count++] =
+		(struct gp_caused_action){ *action, event };
 }
 
 static void play(struct plain *plain)
@@ -127,7 +128,8 @@ static struct gp_verify_result verified(const struct plain *plain)
 
 /* ---- the difference ---- */
 
-static void same_action(const struct gp_deed *a, const struct gp_deed *b)
+static void same_action(const struct gp_caused_action *a,
+			const struct gp_caused_action *b)
 {
 	ck_assert_int_eq(a->action.kind, b->action.kind);
 	ck_assert_uint_eq(a->action.addr, b->action.addr);
@@ -147,15 +149,15 @@ static void compare_deeds(const struct plain *plain, size_t at,
 	stop = stop < plain->count ? stop : plain->count;
 	ck_assert_uint_eq(d->ours.count, stop - from);
 	for (size_t i = from; i < stop; i++)
-		same_action(&d->ours.deeds[i - from], &plain->deeds[i]);
+		same_action(&d->ours.actions[i - from], &plain->actions[i]);
 	stop = at + GP_VERIFY_AFTER;
 	if (stop > plain->count - skipped)
 		stop = plain->count - skipped;
 	ck_assert_uint_eq(d->theirs.count, stop - from);
 	for (size_t i = from; i < stop; i++)
 		if (i != at || skipped)
-			same_action(&d->theirs.deeds[i - from],
-				    &plain->deeds[i + (i >= at) * skipped]);
+			same_action(&d->theirs.actions[i - from],
+				    &plain->actions[i + (i >= at) * skipped]);
 }
 
 /* Free blocks of its stream that are large enough, the smallest first. */
@@ -228,7 +230,7 @@ static void compare(const struct plain *plain, size_t at, enum lie lie)
 	ck_assert(d->is_there);
 	ck_assert_int_eq(d->kind, GP_DIFFERENT_ACTION);
 	ck_assert_uint_eq(result.actions, at);
-	ck_assert_uint_eq(d->event, plain->deeds[at].event);
+	ck_assert_uint_eq(d->event, plain->actions[at].event);
 	ck_assert(!d->is_in_start);
 	request = &plain->trace->devices[0].events[d->event];
 	ck_assert_mem_eq(&d->request, request, sizeof(*request));
@@ -246,8 +248,9 @@ static void compare(const struct plain *plain, size_t at, enum lie lie)
 static bool is_told(const struct plain *plain, size_t at, enum lie lie)
 {
 	return lie != LEFT_OUT || at + 1 == plain->count ||
-	       plain->deeds[at].event != plain->deeds[at + 1].event ||
-	       plain->deeds[at].action.kind != plain->deeds[at + 1].action.kind;
+	       plain->actions[at].event != plain->actions[at + 1].event ||
+	       plain->actions[at].action.kind !=
+		       plain->actions[at + 1].action.kind;
 }
 
 START_TEST(an_action_told_wrongly_is_found)
@@ -282,7 +285,7 @@ static bool may_come_in_any_order(uint8_t kind)
 /* Two that PyTorch 2.9 to 2.12 may do in any order, and others. */
 static bool compare_swapped(const struct plain *plain, size_t at)
 {
-	const struct gp_deed *a = &plain->deeds[at];
+	const struct gp_caused_action *a = &plain->actions[at];
 	struct gp_verify_result result;
 	bool is_open = may_come_in_any_order(a->action.kind) &&
 		       a->action.kind == a[1].action.kind;
@@ -291,7 +294,7 @@ static bool compare_swapped(const struct plain *plain, size_t at)
 	teller = (struct teller){ .lie = SWAPPED, .at = at };
 	result = verified(plain);
 	while (at + length < plain->count &&
-	       plain->deeds[at + length].action.kind == a->action.kind)
+	       plain->actions[at + length].action.kind == a->action.kind)
 		length++;
 	is_open &=
 		plain->settings.release >= 9 && plain->settings.release <= 12;
@@ -312,7 +315,8 @@ START_TEST(what_is_done_at_once_may_come_in_another_order)
 		gp_settings_init(&plain.settings, releases[i]);
 		play(&plain);
 		for (size_t at = 0; at + 1 < plain.count; at++)
-			if (plain.deeds[at].event == plain.deeds[at + 1].event)
+			if (plain.actions[at].event ==
+			    plain.actions[at + 1].event)
 				open += compare_swapped(&plain, at);
 		gp_trace_destroy((struct gp_trace *)plain.trace);
 	}
