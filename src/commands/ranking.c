@@ -520,6 +520,13 @@ size_t gp_ranking_worst(const struct gp_ranking *ranking,
 		gp_verdict_worst(study->verdicts, study->case_count));
 }
 
+/* As recorded; of a trace that begins with more than the device has, what it
+ * begins with. */
+static uint64_t least_need(const struct gp_verdict *v)
+{
+	return gp_larger(v->need_as_recorded, v->is_unplayable ? v->start : 0);
+}
+
 size_t gp_ranking_neediest(const struct gp_ranking *ranking,
 			   const struct gp_studying *studying)
 {
@@ -531,8 +538,8 @@ size_t gp_ranking_neediest(const struct gp_ranking *ranking,
 		count = ranks->classes[busy].first_case;
 	most = gp_verdict_worst(study->verdicts, count);
 	for (size_t i = 0; i < count; i++)
-		if (study->verdicts[i].need_as_recorded >
-		    study->verdicts[most].need_as_recorded)
+		if (least_need(&study->verdicts[i]) >
+		    least_need(&study->verdicts[most]))
 			most = i;
 	return gp_ranks_class_of(ranks, most);
 }

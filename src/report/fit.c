@@ -96,6 +96,7 @@ enum doubt {
 	BY_SHARERS, /* each process was judged by itself, and fits */
 	BY_OOM,	    /* it does not fit, but went on where memory ran out */
 	BY_RANGE,   /* it fits with the least that it may hold besides */
+	BY_TRACE,   /* nothing in the trace decides it */
 };
 
 /* In all, with the least that the process may hold besides PyTorch. */
@@ -116,6 +117,9 @@ static enum doubt doubt_of(const struct gp_fit_report *r)
 
 	if (does_with_less(r))
 		return NO_DOUBT;
+	if (gp_verdict_is_open(verdict_of(r)) &&
+	    verdict_of(r)->kind == GP_VERDICT_UNDECIDED)
+		return BY_TRACE;
 	if (!verdict_is_bad(verdict_of(r)))
 		return r->exit ? BY_EXIT : r->sharers ? BY_SHARERS : NO_DOUBT;
 	if (r->went_on && !r->again.is_there)
@@ -274,6 +278,10 @@ static void print_answer(const struct gp_page *page,
 		print_less(page, r);
 	else if (doubt == BY_RANGE)
 		print_range(page, r, as_it_is(r));
+	else if (doubt == BY_TRACE)
+		gp_page_line(page, GP_TONE_BAD, 0,
+			     "Whether %s fits %s is not known. %s", r->program,
+			     r->gpu->name, verdict_sentence(v).text);
 	else if (doubt)
 		print_doubt(page, r, doubt);
 	else if (gp_fit_is(r))
