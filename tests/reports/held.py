@@ -657,8 +657,8 @@ def events_of_part(path, events, first):
 
 def hold_part(held):
     """The same of a window, which begins with what there was; where nothing
-    matters that a start state cannot hold: collections, limits, and from 2.12
-    on the order in which segments were made."""
+    matters that a start state cannot hold: collections, limits, what failed
+    before it, and from 2.12 on the order in which segments were made."""
     program, moments = held.program, held.moments
     ops = {event["op"] for event in program.events}
     first = random.Random(len(moments)).randrange(1, len(moments))
@@ -667,6 +667,7 @@ def hold_part(held):
         program.release != "2.11.0"
         or "garbage_collection" in program.conf
         or ops & {"set_memory_fraction", "other_memory"}
+        or any(moment.oom for moment in moments[:first])
         # The start counts, but is no event and so not among the moments.
         or before > behind[0]
         or before >= max(behind)
