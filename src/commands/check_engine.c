@@ -83,9 +83,10 @@ const struct gp_command gp_check_engine_command = {
 	.operands = "ENGINE",
 	.least = 1,
 	.most = 1,
-	.sentence = "Say whether an engine of your own does what engines do.",
-	.about = "ENGINE is a library, ./mine.so, or one that comes along. It "
-		 "serves made-up programs, the same ones each time, with and "
+	.sentence =
+		"Check that an engine of your own behaves as an engine must.",
+	.about = "ENGINE is a library, ./mine.so, or a built-in engine. It "
+		 "serves generated programs, the same ones each time, with and "
 		 "without enough memory. Exit 1: a promise is not kept.",
 	.options = "output ascii color quiet",
 	.run = check_engine_command,

@@ -173,15 +173,15 @@ static uint64_t walk(struct seen *seen, const struct gp_state *state,
 		if (b->addr != at && !*seen->wrong)
 			snprintf(seen->wrong, sizeof(seen->wrong),
 				 "a block of %" PRIu64 " bytes at 0x%" PRIx64
-				 " lies beside or above another one",
+				 " overlaps its neighbour or leaves a gap",
 				 b->size, b->addr);
 		at = b->addr + b->size;
 		used += b->state == GP_INACTIVE ? 0 : b->size;
 	}
 	if (at != segment->addr + segment->size && !*seen->wrong)
 		snprintf(seen->wrong, sizeof(seen->wrong),
-			 "blocks end at 0x%" PRIx64 ", their segment at "
-			 "0x%" PRIx64,
+			 "the blocks end at 0x%" PRIx64
+			 ", but their segment ends at 0x%" PRIx64,
 			 at, segment->addr + segment->size);
 	return used;
 }
@@ -191,8 +191,8 @@ static void expect(struct seen *seen, const char *what, uint64_t told,
 {
 	if (told != there && !*seen->wrong)
 		snprintf(seen->wrong, sizeof(seen->wrong),
-			 "it counts %" PRIu64 " bytes %s, and there are "
-			 "%" PRIu64,
+			 "it counts %" PRIu64
+			 " bytes %s, but there are %" PRIu64,
 			 told, what, there);
 }
 
@@ -279,7 +279,8 @@ static void serves(struct contract *c, struct gp_trace *trace)
 
 	if (!play(c, trace, GP_UNLIMITED, &seen, &result))
 		return;
-	snprintf(note, sizeof(note), "%" PRIu64 " of %" PRIu64 " requests",
+	snprintf(note, sizeof(note),
+		 "%" PRIu64 " of %" PRIu64 " requests served",
 		 result.allocs - result.dropped, result.allocs);
 	keep(c, !result.dropped, note);
 	gp_replay_release(&result);
@@ -293,7 +294,7 @@ static void keeps_apart(struct contract *c, struct gp_trace *trace)
 	if (!play(c, trace, GP_UNLIMITED, &seen, &result))
 		return;
 	keep(c, !*seen.wrong,
-	     *seen.wrong ? seen.wrong : "looked at every 37 events");
+	     *seen.wrong ? seen.wrong : "checked every 37 events");
 	gp_replay_release(&result);
 }
 
@@ -310,7 +311,7 @@ static void decides_alike(struct contract *c, struct gp_trace *trace)
 	gp_replay_release(&result);
 	keep(c, one.print == two.print,
 	     one.print == two.print ? "two runs"
-				    : "the second run did something else");
+				    : "the second run was different");
 }
 
 static void goes_on(struct contract *c, struct gp_trace *trace)
@@ -322,7 +323,7 @@ static void goes_on(struct contract *c, struct gp_trace *trace)
 	if (!play(c, trace, 256 * MIB, &seen, &result))
 		return;
 	snprintf(note, sizeof(note),
-		 "with 256 MiB: %" PRIu64 " requests without memory, %" PRIu64
+		 "with 256 MiB: %" PRIu64 " requests failed, %" PRIu64
 		 " served%s%s",
 		 result.dropped, result.allocs - result.dropped,
 		 *seen.wrong ? "; " : "", seen.wrong);
@@ -339,7 +340,7 @@ static void gives_back(struct contract *c, struct gp_trace *trace)
 
 	if (!play(c, trace, GP_UNLIMITED, &seen, &result))
 		return;
-	snprintf(note, sizeof(note), "%" PRIu64 " bytes stay%s%s",
+	snprintf(note, sizeof(note), "%" PRIu64 " bytes remain reserved%s%s",
 		 reserved_at_end(&result), why ? ": " : "", why ? why : "");
 	keep(c, why || !reserved_at_end(&result), note);
 	gp_replay_release(&result);
@@ -374,7 +375,7 @@ static void knows_edges(struct contract *c, struct gp_trace *unused)
 		uint64_t refused = beyond ? 1 : 2;
 
 		snprintf(note, sizeof(note),
-			 "%" PRIu64 " of 5 without memory, in 1 GiB%s%s",
+			 "%" PRIu64 " of 5 requests failed, with 1 GiB%s%s",
 			 result.dropped, beyond ? " and " : "",
 			 beyond ? beyond : "");
 		keep(c, result.dropped == refused && !*seen.wrong,
@@ -411,15 +412,17 @@ static const struct {
 	const char *sentence;
 	void (*try)(struct contract *c, struct gp_trace *trace);
 } promises[GP_PROMISES] = {
-	{ "serves what is asked for while there is memory", serves },
-	{ "hands out blocks that lie in its memory, one beside the other",
+	{ "serves every request while there is memory", serves },
+	{ "returns blocks within its segments that do not overlap",
 	  keeps_apart },
-	{ "decides alike in every run", decides_alike },
-	{ "goes on when memory runs out", goes_on },
-	{ "gives all memory back when nothing is in use, or says why not",
+	{ "makes the same decisions in every run", decides_alike },
+	{ "continues after an OOM", goes_on },
+	{ "releases all memory when nothing is in use, or says why not",
 	  gives_back },
-	{ "serves one byte, and refuses more than there is", knows_edges },
-	{ "does all this with other programs and capacities", holds_elsewhere },
+	{ "serves a request for one byte, and refuses one for more memory than "
+	  "exists",
+	  knows_edges },
+	{ "does the same with other programs and capacities", holds_elsewhere },
 };
 
 void gp_contract_try(const struct gp_contract_config *config,
@@ -433,7 +436,7 @@ void gp_contract_try(const struct gp_contract_config *config,
 		c.promise = &out[i];
 		/* Do not wait again for an engine that did not answer. */
 		if (c.is_hung)
-			keep(&c, false, "not tried, as it did not answer");
+			keep(&c, false, "not tried: it did not answer");
 		else
 			promises[i].try(&c, trace);
 	}

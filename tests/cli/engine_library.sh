@@ -160,7 +160,7 @@ breaks() {
 	fi
 }
 
-breaks CRASH "serves what is asked for.*: its process died of signal 11"
+breaks CRASH "serves every request.*: its process died of signal 11"
 breaks OVERLAP "overlap a block of"
 # What a library forks neither answers nor stays.
 library FORKS.so "$root/tests/cli/bad_engine.c" -DBAD_FORKS
@@ -181,11 +181,11 @@ if is_there; then
 fi
 echo "ok engine_library what a library forks ends with it"
 library NONE.so "$root/tests/cli/bad_engine.c" -DBAD_NONE
-breaks NONE "gives all memory back .* is not memory that it took"
+breaks NONE "releases all memory .* is not memory that it took"
 library LEAKS.so "$root/tests/cli/bad_engine.c" -DBAD_LEAKS
-breaks LEAKS "gives all memory back when nothing is in use, or says why not: [1-9][0-9]* bytes stay"
+breaks LEAKS "releases all memory when nothing is in use, or says why not: [1-9][0-9]* bytes remain"
 library DRAWS.so "$root/tests/cli/bad_engine.c" -DBAD_DRAWS
-breaks DRAWS "decides alike in every run: the second run did"
+breaks DRAWS "makes the same decisions in every run: the second run was"
 # A test of one that hangs ends: it is waited for once.
 COLUMNS=300 timeout 50 "$build/gpupool" check-engine ./HANG.so 2> error |
 	grep -c 'did not answer' > said
