@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What goes wrong, in the command line's words."""
+"""Errors, with the messages of the command line."""
 
 from typing import Dict, Type
 
@@ -32,19 +32,19 @@ class Error(Exception):
 
 
 class UsageError(Error, ValueError):
-    """An option, or what it is given, is not understood."""
+    """An option, or its value, is wrong."""
 
     status = 2
 
 
 class InputError(Error, ValueError):
-    """A trace, or a string of settings, is not understood."""
+    """A trace, or a string of settings, is wrong."""
 
     status = 3
 
 
 class MachineError(Error, RuntimeError):
-    """The operating system or the device said no."""
+    """An error of the operating system or the device."""
 
     status = 4
 

@@ -134,12 +134,14 @@ class Trace:
         elif not isinstance(source, (str, os.PathLike)):
             raise TypeError(
                 "a trace is a path, the bytes of a file or a snapshot's dict, "
-                "not {!r}; several are several arguments".format(type(source))
+                "not {!r}; pass several as several arguments".format(
+                    type(source)
+                )
             )
         else:
             name = os.fsencode(source)
             if b"\0" in name:
-                raise InputError("a path has no NUL in it")
+                raise InputError("a path cannot contain a NUL character")
             if name.startswith(b"-"):
                 name = b"./" + name
             self._names.append(name)
@@ -174,8 +176,8 @@ class Trace:
         return of_host
 
     def close(self) -> None:
-        """Gives its memory back, once its answers are gone, too, which ask
-        when they are printed; without it, that is done with the object."""
+        """Releases its memory once its answers are gone, too, which use it
+        when they are printed; otherwise the object does so at its end."""
         self._session = self._of_host = None
         self._data = {}
 
@@ -190,7 +192,7 @@ class Trace:
         return "gpupool.Trace({})".format(names)
 
     def ask(self, command: str, *words: str, **options: Any) -> bytes:
-        """What any command that takes traces prints, to the byte."""
+        """What any command that takes traces prints, byte for byte."""
         reply = self._ask(command, [_text(w) for w in words], options)
         _warn(reply, 2)
         return reply.out
@@ -207,7 +209,7 @@ class Trace:
             *_options(options),
         ]
         if any(b"\0" in word for word in question):
-            raise UsageError("no option has a NUL in it")
+            raise UsageError("an option cannot contain a NUL character")
         return question
 
     def _ask(
@@ -220,7 +222,7 @@ class Trace:
         """The name of the one trace of what is defined of one alone."""
         if len(self._names) != 1 or os.path.isdir(self._names[0]):
             raise UsageError(
-                "{} is of one trace, and these are ranks of a job: load one "
+                "{} needs one trace, and these are ranks of a job: load one "
                 "of its files".format(command)
             )
         return self._names[0]
@@ -278,7 +280,7 @@ class Trace:
         return self._answer("suggest", options)
 
     def explain(self, **options: Any) -> Answer:
-        """Why it is fragmented or ran out, who holds it, what would help."""
+        """Why memory ran out or is fragmented, who holds it, what helps."""
         return self._answer("explain", options)
 
     def look(self, **options: Any) -> Answer:
@@ -286,7 +288,7 @@ class Trace:
         return self._answer("look", options)
 
     def headroom(self, **options: Any) -> Answer:
-        """The smallest device that would do."""
+        """The smallest device that is large enough."""
         return self._answer("headroom", options)
 
     def info(self, **options: Any) -> Answer:
@@ -369,7 +371,7 @@ def _pickled(snapshot: Mapping[str, Any]) -> bytes:
         return pickle.dumps(dict(snapshot), protocol=4)
     except Exception as error:
         raise InputError(
-            "this is no snapshot: it cannot be pickled: {}".format(error)
+            "this is not a snapshot: it cannot be pickled: {}".format(error)
         ) from error
 
 
@@ -386,7 +388,7 @@ def load(*sources: Source, max_input: int = 0) -> Trace:
     Traceback (most recent call last):
     ...
     gpupool._errors.InputError: trace: its format is not recognised
-    PyTorch's memory snapshots are understood, profiles and more: ...
+    PyTorch's memory snapshots, profiles and more can be read: ...
     """
     if not sources:
         raise UsageError("which trace?")

@@ -437,7 +437,7 @@ def _attach() -> None:
     try:
         _record_history()
     except Exception as error:
-        _say("gpupool: PyTorch keeps no history: {}\n".format(error))
+        _say("gpupool: PyTorch records no history: {}\n".format(error))
     try:
         _torch()._C._cuda_attach_out_of_memory_observer(_on_out_of_memory)
     except Exception:
@@ -511,7 +511,7 @@ def install(
         try:
             torch.cuda._lazy_call(_attach)
         except Exception as error:
-            _say("gpupool: PyTorch keeps no history: {}\n".format(error))
+            _say("gpupool: PyTorch records no history: {}\n".format(error))
     return True
 
 

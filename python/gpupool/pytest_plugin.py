@@ -45,7 +45,7 @@ def _bytes(size: Union[int, str]) -> int:
         re.I,
     )
     if not match:
-        raise ValueError("{!r} is no size: write 2GiB".format(size))
+        raise ValueError("{!r} is not a size such as 2GiB".format(size))
     power = " KMGT".index(match.group(2).upper() or " ")
     return int(float(match.group(1)) * 1024**power)
 
@@ -210,7 +210,7 @@ class _Block:
             )
         )
         if first is not peak:
-            text += "\nit first did so, by {}, at {}".format(
+            text += "\nthe limit was first exceeded, by {}, at {}".format(
                 _shown(first[name] - most), _site(first)
             )
         return text
@@ -374,7 +374,7 @@ def pytest_addoption(parser: Any) -> None:
         "--gpupool-gpu",
         dest="gpupool_gpu",
         metavar="NAME",
-        help="the GPU that tests with gpu_memory see where there is none",
+        help="the GPU that tests with gpu_memory see if there is none",
     )
 
 

@@ -186,7 +186,7 @@ bool gp_conf_is(const struct gp_conf *conf, size_t at, const char *token)
 static enum gp_status beyond(struct gp_conf *conf)
 {
 	gp_diag_hint(conf->diag, "settings are key:value,key:value, and the "
-				 "last one lacks something");
+				 "last one is incomplete");
 	return gp_diag_set(conf->diag, GP_INPUT,
 			   "Index out of bounds in ConfigTokenizer");
 }
@@ -225,13 +225,13 @@ enum gp_status gp_conf_value(struct gp_conf *conf, size_t *at,
 	if (!conf->is_strict)
 		return beyond(conf);
 	gp_diag_hint(conf->diag, "settings are key:value,key:value, and the "
-				 "last one lacks its value");
+				 "last one has no value");
 	return gp_diag_set(conf->diag, GP_INPUT, "%s", missing);
 }
 
 enum gp_status gp_conf_unclosed(struct gp_conf *conf)
 {
-	gp_diag_hint(conf->diag, "the list lacks its ]");
+	gp_diag_hint(conf->diag, "the list has no closing ]");
 	return gp_diag_set(conf->diag, GP_INPUT,
 			   "Expected closing bracket ']' in ConfigTokenizer "
 			   "but reached end of config");

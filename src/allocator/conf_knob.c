@@ -41,8 +41,8 @@ static enum gp_status no_number(struct gp_conf *conf, const char *function,
 				const char *text)
 {
 	gp_diag_hint(conf->diag,
-		     "PyTorch says no more; \"%.60s\" is no number, or too "
-		     "large a one",
+		     "PyTorch says no more than this; \"%.60s\" is not a "
+		     "number, or is too large",
 		     text);
 	return gp_diag_set(conf->diag, GP_INPUT, "%s", function);
 }

@@ -213,8 +213,8 @@ const char *gp_engine_note(const char *name)
 
 	if (of && gp_engine_is_pytorch(of->name) && device &&
 	    strncmp(device + strlen(key), "cuda", 4) != 0)
-		return "by that allocator's source, not compared with its "
-		       "runs; device calls and their sizes are CUDA's";
+		return "written after that allocator's source, not compared "
+		       "with its runs; device calls and their sizes are CUDA's";
 	return of ? of->simulated : NULL;
 }
 

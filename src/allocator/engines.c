@@ -54,30 +54,30 @@ static enum gp_status create_table(const struct gp_allocator_config *config,
 /* caching/variant.c */
 static const struct gp_engine_setting caching_settings[] = {
 	{ "device", "cuda|hip|xpu|npu", 0, 0, "cuda",
-	  "PyTorch's allocator of that device, where it decides otherwise: "
+	  "PyTorch's allocator for this device, where it decides differently: "
 	  "AMD's, Intel's or Ascend's." },
 	{ "ties", "release|address|object|segment", 0, 0, "release",
-	  "Of equal free blocks, that of the lowest address, the one made "
-	  "first, or that of the oldest segment." },
+	  "Which of equal free blocks is taken: the one at the lowest address, "
+	  "the one created first, or the one in the oldest segment." },
 	{ "reuse_oversize", "true|false", 0, 0, "false",
-	  "In expandable segments max_split_size_mb keeps no free block from "
-	  "a request: pytorch #193400." },
+	  "In expandable segments, max_split_size_mb keeps no free block from "
+	  "serving a request: pytorch #193400." },
 	{ "search_again", "true|false", 0, 0, "false",
-	  "Before it fails, a request searches what retrying has freed: "
+	  "Before it fails, a request searches what the retry has freed: "
 	  "pytorch #191302." },
 	{ 0 },
 };
 
 static const struct gp_engine_setting bfc_settings[] = {
 	{ "fraction", NULL, 0.01, 1, "1",
-	  "Of the device's memory, what it may hold; JAX has 0.75." },
+	  "Share of the device's memory that it may hold; 0.75 in JAX." },
 	{ "preallocate", "true|false", 0, 0, "false",
-	  "It takes all of that at once, as JAX does unless told otherwise." },
+	  "It takes all of that at once, as JAX does by default." },
 	{ "garbage_collection", "true|false", 0, 0, "true",
-	  "Free regions go back before memory runs out, as in TensorFlow; JAX "
-	  "has false." },
+	  "Free regions are released before memory runs out, as in TensorFlow; "
+	  "false in JAX." },
 	{ "fragmentation", NULL, 0, 1, "0",
-	  "A chunk that is larger than asked for by this part of the limit is "
+	  "A chunk that exceeds the request by this share of the limit is "
 	  "split; 0: by 128 MiB." },
 	{ 0 },
 };
@@ -86,8 +86,9 @@ static const struct gp_engine_setting plan_settings[] = {
 	{ "known", NULL, 0, 1, "1",
 	  "The share of requests that the plan knows." },
 	{ "rest", "first-fit|idle", 0, 0, "first-fit",
-	  "The others: first fit; or, as in STAlloc, where the plan leaves "
-	  "memory idle for as long as each lives, which profiles tell." },
+	  "How the others are placed: first fit; or, as in STAlloc, where the "
+	  "plan leaves memory idle for as long as each of them lives, which "
+	  "profiles show." },
 	{ 0 },
 };
 
@@ -102,7 +103,7 @@ static const struct gp_engine_setting plan_settings[] = {
 		.name = #called,                                               \
 		.sentence = about ", in a process of its own",                 \
 		.needs = package,                                              \
-		.keeps = "its own bookkeeping, and what it cannot give back",  \
+		.keeps = "its own bookkeeping, and what it cannot release",    \
 		.settings = host_##called##_settings, .create = gp_host_create \
 	}
 
@@ -112,10 +113,10 @@ static const struct gp_engine engines[] = {
 	  .settings = caching_settings,
 	  .create = create_caching },
 	{ .name = "direct",
-	  .sentence = "one cudaMalloc a request: the baseline",
+	  .sentence = "one cudaMalloc per request: the baseline",
 	  .create = create_direct },
 	{ .name = "torch",
-	  .sentence = "PyTorch's own allocator, out of a wheel",
+	  .sentence = "PyTorch's own allocator, from a wheel",
 	  .needs = "a wheel of PyTorch",
 	  .create = gp_torch_create },
 	{ .name = "async",
@@ -125,36 +126,35 @@ static const struct gp_engine engines[] = {
 		       "hold more",
 	  .create = gp_async_create },
 	{ .name = "managed",
-	  .sentence = "one cudaMallocManaged a request",
+	  .sentence = "one cudaMallocManaged per request",
 	  .simulated = "the driver moves its pages between host and device, "
-		       "which takes time that only a GPU tells; memory beyond "
+		       "which takes time that only a GPU shows; memory beyond "
 		       "the device's is the host's",
 	  .beyond = "the host's",
 	  .create = gp_managed_create },
 	{ .name = "pinned",
-	  .sentence = "PyTorch's allocator of pinned host memory, for the "
-		      "requests of it in a snapshot; the device stands for the "
-		      "host",
+	  .sentence =
+		  "PyTorch's allocator of pinned host memory, for the requests "
+		  "for it in a snapshot; the device represents the host",
 	  .create = gp_pinned_create },
 	TABLE("first-fit",
 	      "one heap: the lowest free range that is long enough"),
 	TABLE("best-fit",
 	      "one heap: the smallest free range that is long enough"),
 	TABLE("next-fit",
-	      "one heap: first fit from where the last block was found on"),
+	      "one heap: first fit, from where the last block was found"),
 	TABLE("tlsf", "one heap: two-level segregated fit, a good fit in "
 		      "constant time"),
 	TABLE("buddy", "the buddy system: powers of two, halved and joined"),
 	TABLE("slab",
 	      "slabs of 2 MiB by size class up to 1 MiB, first fit beyond"),
-	TABLE("arena",
-	      "blocks one behind the other, used again from marks on only"),
+	TABLE("arena", "blocks one after the other, reused only from marks on"),
 	TABLE("bfc", "best fit with coalescing, of JAX and TensorFlow",
 	      .settings = bfc_settings,
-	      .keeps = "there is no call that gives it back"),
+	      .keeps = "there is no call that releases it"),
 	TABLE("cupy", "CuPy's memory pool"),
-	TABLE("stitch", "pages of 2 MiB out of free blocks, mapped behind "
-			"each other: GMLake"),
+	TABLE("stitch", "pages of 2 MiB from free blocks, mapped one after "
+			"another: GMLake"),
 	TABLE("plan",
 	      "an offline plan of the trace's own lifetimes: STAlloc's idea",
 	      .settings = plan_settings),

@@ -117,7 +117,7 @@ static uint32_t add_heap(struct keeper *l, uint16_t stream, uint16_t pool)
 	heap->self = l->table->create ? l->table->create(&heap->memory)
 				      : &heap->memory;
 	if (!heap->self)
-		keeper_fail(l, "it made no allocator");
+		keeper_fail(l, "it created no allocator");
 	return heap->index;
 }
 

@@ -199,7 +199,7 @@ static bool is_unused(struct keeper *l, uint64_t addr, uint64_t size)
 
 	if (p)
 		keeper_fail(l,
-			    "it gives back memory with a block of %" PRIu64
+			    "it releases memory with a block of %" PRIu64
 			    " bytes at 0x%" PRIx64 " that is in use",
 			    p->size, p->addr);
 	return !p;
@@ -218,7 +218,7 @@ static void memory_free(void *device, uint64_t addr)
 	if (at == l->memory.count || l->memory.items[at].addr != addr ||
 	    l->memory.items[at].is_mapped) {
 		keeper_fail(l,
-			    "it gives back 0x%" PRIx64
+			    "it releases 0x%" PRIx64
 			    ", which it did not get from the device",
 			    addr);
 		return;
@@ -253,8 +253,8 @@ static bool are_pages(struct keeper *l, uint64_t addr, uint64_t size)
 	    around(&l->reserved, addr, size))
 		return true;
 	keeper_fail(l,
-		    "%" PRIu64 " bytes at 0x%" PRIx64 " are no whole pages "
-		    "of addresses that it reserved",
+		    "%" PRIu64 " bytes at 0x%" PRIx64
+		    " are not whole pages of addresses that it reserved",
 		    size, addr);
 	return false;
 }

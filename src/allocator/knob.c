@@ -15,8 +15,7 @@ static const struct gp_knob table[] = {
 	  .type = GP_KNOB_WORD,
 	  .range = "native",
 	  .by_default = "native",
-	  .sentence = "The allocator behind all this; only native can "
-		      "be replayed.",
+	  .sentence = "The allocator to use; only native can be replayed.",
 	  .reader = GP_KNOB_OF_CUDA },
 	{ .name = "expandable_segments",
 	  .flag = "expandable-segments",
@@ -37,7 +36,7 @@ static const struct gp_knob table[] = {
 	  .member = MEMBER(reserve_fraction),
 	  .since = 15,
 	  .range = "above 0: a share of the device (0.5), or GiB "
-		   "(40G); anything else is passed over",
+		   "(40G); anything else is ignored",
 	  .by_default = "9/8 of the device",
 	  .sentence = "Address space each expandable segment reserves.",
 	  .reader = GP_KNOB_OF_CUDA },
@@ -57,9 +56,8 @@ static const struct gp_knob table[] = {
 	  .member = MEMBER(gc_threshold),
 	  .range = "above 0, below 1",
 	  .by_default = "off",
-	  .sentence = "Above this share of the memory limit, old free "
-		      "segments are given back before new ones are "
-		      "asked for.",
+	  .sentence = "Above this share of the memory limit, old free segments "
+		      "are released before new ones are requested.",
 	  .reader = GP_KNOB_OF_ALL },
 	{ .name = "graph_capture_record_stream_reuse",
 	  .id = GP_KNOB_PLAIN,
@@ -68,9 +66,9 @@ static const struct gp_knob table[] = {
 	  .since = 9,
 	  .range = "True or False",
 	  .by_default = "False",
-	  .sentence = "Reuse of blocks freed across streams while a "
-		      "graph is captured.  It depends on the graph, which "
-		      "is not in a trace: captures under it are refused.",
+	  .sentence = "Reuse of blocks freed across streams while a graph is "
+		      "captured.  It depends on the graph, which is not in a "
+		      "trace: captures with it are refused.",
 	  .reader = GP_KNOB_OF_CUDA },
 	{ .name = "large_segment_size_mb",
 	  .flag = "large-segment-mb",
@@ -92,9 +90,8 @@ static const struct gp_knob table[] = {
 	  .range = "at least the large segment size (above 20 before "
 		   "2.10)",
 	  .by_default = "the large segment size",
-	  .sentence = "How much larger than asked a block above "
-		      "max_split_size_mb may be and still be taken "
-		      "whole.",
+	  .sentence = "How much larger than the request a block above "
+		      "max_split_size_mb may be and still be used whole.",
 	  .reader = GP_KNOB_OF_ALL },
 	{ .name = "max_split_size_mb",
 	  .flag = "max-split-mb",
@@ -104,8 +101,8 @@ static const struct gp_knob table[] = {
 	  .range = "at least the large segment size (above 20 before "
 		   "2.10)",
 	  .by_default = "unlimited",
-	  .sentence = "Blocks of this size and more are not split, and "
-		      "serve only requests of about their own size.",
+	  .sentence = "Blocks of this size and larger are not split, and serve "
+		      "only requests of about their own size.",
 	  .reader = GP_KNOB_OF_ALL },
 	{ .name = "per_process_memory_fraction",
 	  .flag = "memory-fraction",
@@ -133,8 +130,8 @@ static const struct gp_knob table[] = {
 	  .since = 13,
 	  .range = "a whole number",
 	  .by_default = "unlimited",
-	  .sentence = "Pinned host memory: larger blocks go back when they are "
-		      "freed, and are not rounded up.",
+	  .sentence = "Pinned host memory: larger blocks are released when "
+		      "they are freed, and are not rounded up.",
 	  .reader = GP_KNOB_OF_ALL },
 	{ .name = "pinned_max_round_threshold_mb",
 	  .id = GP_KNOB_PLAIN,
@@ -161,8 +158,8 @@ static const struct gp_knob table[] = {
 	  .since = 10,
 	  .range = "above 0",
 	  .by_default = "0",
-	  .sentence = "Pinned host memory: so much is taken at once, and never "
-		      "given back.",
+	  .sentence = "Pinned host memory: this much is taken at once, and "
+		      "never released.",
 	  .reader = GP_KNOB_OF_CUDA },
 	{ .name = "pinned_use_background_threads",
 	  .id = GP_KNOB_PLAIN,
@@ -171,8 +168,8 @@ static const struct gp_knob table[] = {
 	  .since = 6,
 	  .range = "True or False",
 	  .by_default = "False",
-	  .sentence = "Pinned host memory: a thread asks whether freed blocks "
-		      "can be used again, not the next request.",
+	  .sentence = "Pinned host memory: a thread checks whether freed "
+		      "blocks can be reused, not the next request.",
 	  .reader = GP_KNOB_OF_ALL },
 	{ .name = "pinned_use_cuda_host_register",
 	  .id = GP_KNOB_PLAIN,
@@ -216,7 +213,7 @@ static const struct gp_knob table[] = {
 	  .range = "a power of two, or "
 		   "[MiB:divisions,...,>:divisions]",
 	  .by_default = "0",
-	  .sentence = "Requests are rounded up to one of so many sizes "
+	  .sentence = "Requests are rounded up to one of this many sizes "
 		      "between two powers of two.",
 	  .reader = GP_KNOB_OF_ALL },
 	{ .name = "throw_on_cudamalloc_oom",

@@ -62,8 +62,8 @@ static const struct gp_change_row rows[GP_CHANGES] = {
 	},
 	[GP_CHANGE_OBJECT_ORDER] = {
 		.since = 12,
-		.sentence = "of equal free blocks the object made first is "
-			    "taken (before: the lowest address)",
+		.sentence = "of equal free blocks the object created first is "
+			"taken (before: the lowest address)",
 		.source = "#178362",
 	},
 	[GP_CHANGE_SEGMENT_ORDER] = {
@@ -74,8 +74,8 @@ static const struct gp_change_row rows[GP_CHANGES] = {
 	},
 	[GP_CHANGE_ONE_STREAM] = {
 		.since = 1,
-		.sentence = "of a capture, only the stream that it began on "
-			    "has the graph's pool (until 2.3)",
+		.sentence = "in a capture, only the stream that it began on "
+			"uses the graph's pool (until 2.3)",
 		.source = "beginAllocateStreamToPool; run",
 	},
 	[GP_CHANGE_ROUTING] = {
@@ -115,8 +115,8 @@ static const struct gp_change_row rows[GP_CHANGES] = {
 	},
 	[GP_CHANGE_POOL_OBJECTS] = {
 		.since = 7,
-		.sentence = "a MemPool holds its pool from when it is made "
-			    "(createOrIncrefPool)",
+		.sentence = "a MemPool holds its pool from its creation on "
+			"(createOrIncrefPool)",
 		.source = "#148378; run",
 	},
 	[GP_CHANGE_POOL_EMPTY] = {

@@ -159,8 +159,8 @@ static enum gp_status read_accelerator_keys(struct gp_conf *conf)
 
 static enum gp_status refuse_async(struct gp_conf *conf)
 {
-	gp_diag_hint(conf->diag, "its placement is the driver's; there is "
-				 "nothing here to replay it with");
+	gp_diag_hint(conf->diag, "the driver decides where its memory is, so "
+				 "there is nothing to replay");
 	return gp_diag_set(conf->diag, GP_INPUT,
 			   "backend:cudaMallocAsync cannot be replayed");
 }
@@ -255,8 +255,8 @@ enum gp_status gp_settings_parse(struct gp_settings *settings, const char *text,
 	if (status == GP_OK)
 		*settings = read;
 	else if (strchr(text, '='))
-		gp_diag_hint(diag, "settings are key:value, with a colon and "
-				   "not =");
+		gp_diag_hint(diag, "settings are written key:value, with a "
+				   "colon and not =");
 	return status;
 }
 

@@ -167,12 +167,12 @@ static enum gp_status check(const struct gp_options *options,
 
 	if (has_trace && !strcmp(options->operands[0], "-"))
 		return gp_diag_set(diag, GP_USAGE,
-				   "the trace is read more than once, which "
-				   "standard input is not");
+				   "the trace is read more than once, so it "
+				   "cannot come from standard input");
 	if (has_trace != on_cuda)
 		return GP_OK;
-	gp_diag_hint(diag, "--device cuda for a GPU's calls, a TRACE for the "
-			   "time it takes to replay it");
+	gp_diag_hint(diag, "use --device cuda to measure a GPU's calls, or "
+			   "give a TRACE to measure its replay");
 	return gp_diag_set(diag, GP_USAGE,
 			   has_trace ? "a GPU is measured without a trace"
 				     : "there is nothing to measure");
@@ -290,16 +290,15 @@ static enum gp_status bench_command(const struct gp_options *options,
 
 static const struct gp_option bench_options[] = {
 	{ "device", 0, GP_OPTION_WORD, GP_AT(device), "sim|cuda",
-	  "The device; cuda is the first GPU, and what can be measured." },
+	  "The device to measure: cuda, the first GPU." },
 	{ "about", 0, GP_OPTION_FLAG, GP_AT(about), NULL,
-	  "With --device cuda: tell of the GPU, its driver, its runtime "
-	  "and its memory, and measure nothing." },
+	  "With --device cuda: show the GPU, its driver, its runtime and its "
+	  "memory, and measure nothing." },
 	{ "prices-out", 0, GP_OPTION_TEXT, GP_AT(prices_out), "FILE",
-	  "Write what the calls take as a list of prices, for gpupool "
-	  "sweep." },
+	  "Write the measured times as a list of prices, for gpupool sweep." },
 	{ "repeat", 0, GP_OPTION_COUNT, GP_AT(repeat), "N",
-	  "How often each call is made, 200 times unless given; of a "
-	  "trace, how often it is read and replayed, 10 times." },
+	  "How often each call is made (default: 200); with a trace, how often "
+	  "it is read and replayed (default: 10)." },
 	{ 0 },
 };
 
@@ -307,13 +306,13 @@ const struct gp_command gp_bench_command = {
 	.name = "bench",
 	.operands = "[TRACE]",
 	.most = 1,
-	.sentence = "Measure a GPU's memory calls, or gpupool.",
+	.sentence = "Measure a GPU's memory calls, or gpupool itself.",
 	.about = "Times each call that an allocator makes, by size, on a GPU "
-		 "that should do nothing else, and writes it as a list of "
-		 "prices. Asks for a quarter of the free memory at most and "
-		 "gives all of it back.\n"
-		 "Needs the CUDA runtime, which PyTorch brings along, and "
-		 "NVIDIA's driver, but no toolkit.\n"
+		 "that should be idle otherwise, and writes the times as a "
+		 "list of prices. Takes at most a quarter of the free memory "
+		 "and releases all of it.\n"
+		 "Needs the CUDA runtime, which PyTorch includes, and NVIDIA's "
+		 "driver, but no toolkit.\n"
 		 "With a TRACE it times gpupool instead: reading it, and "
 		 "replaying it on a simulated device.",
 	.options = "device cudart about prices-out repeat format output ascii "

@@ -46,9 +46,9 @@ struct held_run {
 /* A folder of ranks has no baseline of its own: its files have. */
 static enum gp_status refuse_folder(struct gp_diag *diag)
 {
-	gp_diag_hint(diag, "a run is of one trace: name each rank's file in a "
-			   "run of its own, or hold the folders together: "
-			   "gpupool diff BEFORE AFTER --fail-over 2%%");
+	gp_diag_hint(diag, "a run has one trace: give each rank's file a run "
+			   "of its own, or compare the folders: gpupool diff "
+			   "BEFORE AFTER --fail-over 2%%");
 	return gp_diag_set(diag, GP_INPUT, "it is a folder");
 }
 
@@ -204,11 +204,12 @@ static enum gp_status check_devices(const struct held_run *s)
 		is_same = gp_record_find(then, s->record->devices[d].device);
 	if (is_same)
 		return GP_OK;
-	gp_diag_hint(&s->result->diag, "see what it comes to now, then: "
-				       "gpupool check --update");
-	return gp_diag_set(&s->result->diag, GP_INPUT,
-			   "the baseline is stale: the trace has other devices "
-			   "than then");
+	gp_diag_hint(
+		&s->result->diag,
+		"look at its new numbers, then run: gpupool check --update");
+	return gp_diag_set(
+		&s->result->diag, GP_INPUT,
+		"the baseline is stale: the trace now has other devices");
 }
 
 /* Finds, in a second replay, what the actions of the first do not show. */
@@ -457,7 +458,7 @@ static enum gp_status read_file(struct session *s, const char *path,
 	enum gp_status status;
 
 	if (!strcmp(path, "-")) {
-		gp_diag_hint(diag, "its traces are named relative to it");
+		gp_diag_hint(diag, "traces are named relative to this file");
 		return gp_diag_set(diag, GP_USAGE,
 				   "it takes the name of a file, not standard "
 				   "input");
@@ -772,12 +773,11 @@ static enum gp_status check_command(const struct gp_options *options,
 static const struct gp_option check_options[] = {
 	{ "format", 0, GP_OPTION_FORMAT, GP_AT(format),
 	  "text|json|markdown|junit|github|codequality",
-	  "For a person, for a program, for a pull request (or md), as JUnit's "
-	  "XML, with GitHub's annotations, or as GitLab's code quality "
-	  "report." },
+	  "For people, for programs, for a pull request (short: md), as JUnit "
+	  "XML, with GitHub annotations, or as GitLab's code quality report." },
 	{ "update", 0, GP_OPTION_FLAG, GP_AT(update), NULL,
-	  "Write what the runs come to now as the baseline." },
-	{ "only", 0, GP_OPTION_TEXT, GP_AT(only), "NAME", "Only that run." },
+	  "Write the current numbers of the runs as the baseline." },
+	{ "only", 0, GP_OPTION_TEXT, GP_AT(only), "NAME", "Only this run." },
 	{ 0 },
 };
 
@@ -785,18 +785,17 @@ const struct gp_command gp_check_command = {
 	.name = "check",
 	.operands = "[gpupool.json]...",
 	.most = SIZE_MAX,
-	.sentence = "Hold runs to their limits and their baseline.",
-	.about =
-		"The file lists runs: {\"runs\": [{\"name\": \"train\", "
-		"\"trace\": \"train.pickle\"}]}. Each is replayed and its "
-		"numbers are compared with those in gpupool.baseline.json "
-		"beside it, which --update writes. Without limits of its own "
-		"nothing may get worse: reserved, allocated, retries, OOMs and "
-		"fidelity.\n"
-		"Exit 0: all limits are kept; 1: a run got worse, and the "
-		"report says what, by how much and from where on; 3: a trace "
-		"or a baseline is missing, stale or not understood. man "
-		"gpupool-check has the keys of the file.",
+	.sentence = "Check runs against their limits and their baseline.",
+	.about = "The file lists runs: {\"runs\": [{\"name\": \"train\", "
+		 "\"trace\": \"train.pickle\"}]}. Each is replayed and its "
+		 "numbers are compared with those in gpupool.baseline.json "
+		 "next to it, which --update writes. A run without limits of "
+		 "its own must not get worse in any of these: reserved, "
+		 "allocated, retries, OOMs and fidelity.\n"
+		 "Exit 0: all limits are kept; 1: a run got worse, and the "
+		 "report says what, by how much and from which event on; 3: a "
+		 "trace or a baseline is missing, stale or not readable. man "
+		 "gpupool-check lists the keys of the file.",
 	.options = "format update only output color max-input quiet",
 	.own = check_options,
 	.run = check_command,

@@ -122,7 +122,7 @@ void gp_child_repeat_signal(const struct gp_child *child)
 {
 	if (WIFSIGNALED(child->ending))
 		gp_notice("gpupool: signal %d (%s) ended the program; what it "
-			  "did until then is kept\n",
+			  "did until then is recorded\n",
 			  WTERMSIG(child->ending),
 			  strsignal(WTERMSIG(child->ending)));
 }

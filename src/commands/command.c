@@ -10,62 +10,63 @@
 
 const struct gp_option gp_common_options[] = {
 	{ "alloc-conf", 0, GP_OPTION_CONF, GP_AT(alloc_conf), "STRING",
-	  "Settings as PYTORCH_CUDA_ALLOC_CONF has them, in place of the "
+	  "Settings in the syntax of PYTORCH_CUDA_ALLOC_CONF, in place of the "
 	  "recorded ones; \"\" is PyTorch's defaults." },
 	{ "rank-by", 0, GP_OPTION_WORD, GP_AT(rank_by),
 	  "reserved|gap|retries|time",
-	  "What makes one setting better than another that serves as many "
-	  "requests; reserved unless given." },
+	  "What decides between settings that serve as many requests; default: "
+	  "reserved." },
 	{ "prices", 0, GP_OPTION_TEXT, GP_AT(prices), "FILE",
-	  "What the device's calls cost, in place of the built-in prices." },
+	  "What the calls of the device cost, in place of the built-in "
+	  "prices." },
 	{ "jobs", 'j', GP_OPTION_COUNT, GP_AT(jobs), "N",
-	  "Threads; as many as there are processors unless given." },
+	  "Number of threads; default: the number of processors." },
 	{ "torch", 0, GP_OPTION_TEXT, GP_AT(torch), "RELEASE",
 	  "Decide as this release of PyTorch does: 2.0 to 2.15, or latest." },
 	{ "capacity", 0, GP_OPTION_CAPACITY, GP_AT(capacity), "SIZE",
 	  "Memory of the device: 80GiB, 512MiB, a number of bytes, a "
 	  "device such as h100, or unlimited." },
 	{ "engine", 0, GP_OPTION_TEXT, GP_AT(engine), "NAME",
-	  "The allocator: caching unless given, which decides as PyTorch's "
-	  "does. gpupool help engines names the others; a file, ./mine.so, "
-	  "is one of your own." },
+	  "The allocator; default: caching, which makes PyTorch's decisions. "
+	  "gpupool help engines lists the others; a file such as ./mine.so is "
+	  "an engine of your own." },
 	{ "torch-lib", 0, GP_OPTION_TEXT, GP_AT(torch_lib), "PATH",
-	  "PyTorch's own allocator: a wheel, a folder with an unpacked one "
-	  "or site-packages, or what make torch-engine made. Without it, "
-	  "one is looked for beside the program and in the cache." },
+	  "PyTorch's own allocator: a wheel, a folder with an unpacked wheel, "
+	  "a site-packages folder, or the output of make torch-engine. "
+	  "Default: the one next to the program, or in the cache." },
 	{ "check-memory", 0, GP_OPTION_FLAG, GP_AT(check_memory), NULL,
-	  "With --device cuda: write into each block that is handed out, "
-	  "and read it again before it is freed. Exit 1 if another block's "
-	  "owner wrote there." },
+	  "With --device cuda: write into each block when it is allocated, and "
+	  "read it before it is freed. Exit 1 if anything else wrote there." },
 	{ "cudart", 0, GP_OPTION_TEXT, GP_AT(cudart), "PATH",
-	  "The CUDA runtime, libcudart.so.12 for example, in place of what "
+	  "The CUDA runtime, such as libcudart.so.12, in place of the one that "
 	  "GPUPOOL_CUDART names, the system's loader finds or python3's "
-	  "PyTorch has." },
+	  "PyTorch includes." },
 	{ "on-oom", 0, GP_OPTION_WORD, GP_AT(on_oom), "go-on|stop",
-	  "What follows a request that does not fit: the next one, or the "
-	  "end." },
+	  "After a request that is not served: continue with the next one, or "
+	  "stop." },
 	{ "compare", 0, GP_OPTION_FLAG, GP_AT(compare), NULL,
-	  "Replay as recorded too, and show both side by side." },
+	  "Also replay as recorded, and show both side by side." },
 	{ "without", 0, GP_OPTION_LIST, GP_AT(without), "NAME",
 	  "A setting that cannot be used, such as expandable_segments; may "
 	  "be given more than once." },
 	{ "format", 0, GP_OPTION_FORMAT, GP_AT(format), "text|json|markdown",
-	  "For a person, for a program, or for an issue or a pull request (or "
+	  "For people, for programs, or for an issue or a pull request (short: "
 	  "md)." },
 	{ "anonymous", 0, GP_OPTION_FLAG, GP_AT(anonymous), NULL,
-	  "Number source lines and marks in place of their names, to show "
-	  "the trace to others." },
+	  "Replace the names of source lines and marks by numbers, so that the "
+	  "trace can be shown to others." },
 	{ "output", 'o', GP_OPTION_TEXT, GP_AT(output), "FILE",
-	  "Write the report there, whole or not at all." },
+	  "Write the report to this file, complete or not at all." },
 	{ "ascii", 0, GP_OPTION_FLAG, GP_AT(ascii), NULL,
-	  "Draw without Unicode characters." },
+	  "Use ASCII characters only." },
 	{ "color", 0, GP_OPTION_WORD, GP_AT(color), "auto|always|never",
-	  "Colour the text; auto: on a terminal." },
+	  "Colour the text; auto: only on a terminal." },
 	{ "max-input", 0, GP_OPTION_BYTES, GP_AT(max_input), "SIZE",
-	  "What a packed trace may unpack to at most; 4GiB unless given." },
+	  "The largest size that a compressed trace may decompress to; "
+	  "default: 4GiB." },
 	{ "quiet", 'q', GP_OPTION_FLAG, GP_AT(quiet), NULL,
 	  "No progress on standard error." },
-	{ "help", 'h', GP_OPTION_FLAG, GP_AT(help), NULL, "Show this." },
+	{ "help", 'h', GP_OPTION_FLAG, GP_AT(help), NULL, "Show this help." },
 	{ 0 },
 };
 

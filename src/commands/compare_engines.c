@@ -100,7 +100,7 @@ static enum gp_status add_engines(struct session *s, struct gp_diag *diag)
 	return status != GP_OK || s->report.entry_count
 		       ? status
 		       : gp_diag_set(diag, GP_USAGE,
-				     "--engine %s: it names none", list);
+				     "--engine %s: it names no engine", list);
 }
 
 /* ---- runs ---- */
@@ -356,23 +356,23 @@ static enum gp_status compare_command(const struct gp_options *options,
 
 static const struct gp_option compare_options[] = {
 	{ "engine", 0, GP_OPTION_TEXT, GP_AT(engine), "NAME,...",
-	  "The allocators: those of gpupool help engines, and libraries such "
-	  "as ./mine.so; all unless given: those that need neither a GPU nor "
-	  "anything installed, and caching with expandable segments; host: "
-	  "the allocators of host programs." },
+	  "The allocators: names from gpupool help engines, and libraries such "
+	  "as ./mine.so. Default: all that need neither a GPU nor anything "
+	  "installed, and caching with expandable segments. host: the "
+	  "allocators of host programs." },
 	{ "alloc-conf", 0, GP_OPTION_CONFS, GP_AT(confs), "STRING",
-	  "PyTorch's allocator under these settings, too; may be given more "
-	  "than once." },
+	  "Also compare PyTorch's allocator under these settings; may be given "
+	  "more than once." },
 	{ "set", 0, GP_OPTION_LIST, GP_AT(sets), "NAME=VALUE,...",
-	  "Each engine that has this setting under each of these values, in "
-	  "place of once; none: its default, or of PyTorch's settings as "
-	  "recorded. May be given more than once: all combinations." },
+	  "Run each engine that has this setting once for each of these "
+	  "values; none: the default, or, for PyTorch's settings, as recorded. "
+	  "Given more than once: all combinations." },
 	{ "need", 0, GP_OPTION_FLAG, GP_AT(details), NULL,
-	  "Find the smallest capacity that serves all, by more replays." },
+	  "Find the smallest capacity that serves every request, by more "
+	  "replays." },
 	{ "format", 0, GP_OPTION_FORMAT, GP_AT(format),
 	  "text|json|csv|markdown|html",
-	  "For a person, for a program, as a table, or as a page for a "
-	  "browser." },
+	  "For people, for programs, as a table, or as a page for a browser." },
 	{ 0 },
 };
 
@@ -381,11 +381,11 @@ const struct gp_command gp_compare_command = {
 	.operands = "TRACE...",
 	.least = 1,
 	.most = 100000,
-	.sentence = "Serve traces with other allocators, side by side.",
-	.about = "What each would have reserved at most, how that compares "
-		 "with the floor, a packing of the same lifetimes, and what it "
-		 "asked of the device. Of several traces also the mean, the "
-		 "worst, and how often it did with least.\n"
+	.sentence = "Replay traces with several allocators, side by side.",
+	.about = "Shows the most that each would have reserved, how that "
+		 "compares with the floor (a packing of the same lifetimes), "
+		 "and the device calls. For several traces also the mean, the "
+		 "worst, and how often it reserved the least.\n"
 		 "TRACE may be a folder: all traces in it; those that are "
 		 "alike are compared once.",
 	.options = "engine alloc-conf set need torch capacity prices format "

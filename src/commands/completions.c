@@ -266,7 +266,7 @@ static void put_bash(FILE *out)
 	      "\t[[ $current == = ]] && current=\n"
 	      "\t[[ $previous == = ]] &&"
 	      " previous=${COMP_WORDS[COMP_CWORD - 2]}\n"
-	      "\t# Behind -- stands another program.\n"
+	      "\t# After -- comes another program.\n"
 	      "\t[[ \" ${COMP_WORDS[*]:0:COMP_CWORD} \" == *' -- '* ]] &&"
 	      " return\n"
 	      "\t[[ $COMP_CWORD -gt 1 && \" ",
@@ -467,7 +467,7 @@ static enum gp_status completions_command(const struct gp_options *options,
 			shells[i].put(gp_outlet_stdout());
 			return GP_OK;
 		}
-	gp_diag_hint(diag, "there are bash, zsh and fish");
+	gp_diag_hint(diag, "the shells are bash, zsh and fish");
 	return gp_diag_set(diag, GP_USAGE, "there is no shell %s",
 			   options->operands[0]);
 }
@@ -477,7 +477,8 @@ const struct gp_command gp_completions_command = {
 	.operands = "bash|zsh|fish",
 	.least = 1,
 	.most = 1,
-	.sentence = "Print what completes gpupool's command line in a shell.",
+	.sentence =
+		"Print the completions of gpupool's command line for a shell.",
 	.about = "For bash, in ~/.bashrc: eval \"$(gpupool completions "
 		 "bash)\"\n"
 		 "For zsh: gpupool completions zsh > _gpupool, in a folder of "

@@ -71,7 +71,7 @@ static enum gp_status by_name(struct conversion *s, size_t length,
 	gp_diag_hint(diag, "give --to pickle, perfetto, speedscope, folded or "
 			   "csv");
 	return gp_diag_set(diag, GP_USAGE,
-			   "the name %s does not say a format of runs", s->out);
+			   "the ending of %s is not a format of runs", s->out);
 }
 
 static enum gp_status choose_format(struct conversion *s, struct gp_diag *diag)
@@ -214,13 +214,13 @@ static enum gp_status find_out(const struct gp_options *options,
 {
 	if (options->operand_count == 2 && options->output)
 		return gp_diag_usage(diag, "convert",
-				     "there are two names to write to",
+				     "there are two names for the output",
 				     "give OUT or -o");
 	*out = options->operand_count == 2 ? options->operands[1]
 					   : options->output;
 	if (!*out)
 		return gp_diag_usage(
-			diag, "convert", "it needs a name to write to",
+			diag, "convert", "it needs a name for the output",
 			"for example: gpupool convert IN OUT.jsonl.gz");
 	return GP_OK;
 }
@@ -234,8 +234,8 @@ static enum gp_status check(const struct gp_options *options,
 	if (gp_plan_has_settings(options) || options->on_oom)
 		return gp_diag_usage(
 			diag, "convert",
-			"settings make no difference to a trace that is "
-			"not replayed",
+			"settings have no effect on a trace that is not "
+			"replayed",
 			"add --run to write what the allocator would do");
 	if (is_of_runs(options->format))
 		return gp_diag_usage(
@@ -310,8 +310,8 @@ static const struct gp_option convert_options[] = {
 	  "Replay the trace and write the run, in a format of other tools." },
 	{ "to", 0, GP_OPTION_FORMAT, GP_AT(format),
 	  "json|jsonl|binary|pickle|perfetto|speedscope|folded|csv",
-	  "The format to write, where the file's name does not say; from "
-	  "pickle on they are a run's." },
+	  "The format to write, if the file's ending does not say; pickle and "
+	  "those after it are formats of runs." },
 	{ "format", 0, GP_OPTION_FORMAT, GP_AT(format),
 	  "json|jsonl|binary|pickle|perfetto|speedscope|folded|csv",
 	  "The same as --to." },
@@ -327,15 +327,15 @@ const struct gp_command gp_convert_command = {
 	.most = 2,
 	.sentence =
 		"Write a trace in another format, or a run for other tools.",
-	.about =
-		"OUT's name says the format: .json, .jsonl, .gpt or .bin, each "
-		"also with .gz or .zst behind it. - is standard output, as "
-		"JSON unless --to says otherwise.\n"
-		"With --run the trace is replayed, as recorded or as the "
-		"settings ask, and what the allocator did is written: .pickle "
-		"is a snapshot that PyTorch's memory_viz shows, .perfetto.json "
-		"is for ui.perfetto.dev, .speedscope.json and .folded are "
-		"memory at the peak by stack, .csv is one row for each event.",
+	.about = "The ending of OUT selects the format: .json, .jsonl, .gpt or "
+		 ".bin, each also followed by .gz or .zst. - is standard "
+		 "output, as JSON unless --to says otherwise.\n"
+		 "With --run the trace is replayed, as recorded or with the "
+		 "given settings, and what the allocator did is written: "
+		 ".pickle is a snapshot that PyTorch's memory_viz shows, "
+		 ".perfetto.json is for ui.perfetto.dev, .speedscope.json and "
+		 ".folded are memory at the peak by stack, .csv is one row for "
+		 "each event.",
 	.options = "alloc-conf torch capacity engine torch-lib on-oom run to "
 		   "format anonymous output max-input quiet",
 	.own = convert_options,

@@ -102,8 +102,8 @@ static enum gp_status check_outputs(const struct gp_command *command,
 			if (options->operands[k] != operand &&
 			    is_same_file(outputs[i], options->operands[k]))
 				return gp_diag_set(diag, GP_USAGE,
-						   "%s would be written over, "
-						   "and is what is read",
+						   "the output %s would "
+						   "overwrite the input",
 						   outputs[i]);
 		for (size_t k = 0; k < i; k++)
 			if (outputs[k] && strcmp(outputs[i], "-") != 0 &&

@@ -117,7 +117,7 @@ static void find_torch(struct session *s)
 	else
 		finding = trouble(&diag);
 	add(s, "PyTorch", &finding,
-	    "gpupool record, unless the program brings its own");
+	    "gpupool record, unless the program has its own");
 }
 
 static void find_stand_ins(struct session *s)
@@ -140,8 +140,8 @@ static void find_stand_ins(struct session *s)
 
 		snprintf(finding.text, sizeof(finding.text), "%.1000s",
 			 finding.is_there ? path
-					  : "libgpupool-simcuda.so is not "
-					    "beside gpupool");
+					  : "libgpupool-simcuda.so is not next "
+					    "to gpupool");
 		snprintf(finding.hint, sizeof(finding.hint),
 			 "make, or make install, puts it there");
 		add(s, rows[i].name, &finding, rows[i].needed_for);
@@ -214,7 +214,7 @@ static void find_gpu(struct session *s)
 			 "%s%s, %s, driver %s, CUDA %d.%d: %.300s",
 			 about->is_stand_in ? "a stand-in: " : "", about->gpu,
 			 gp_bytes_text(about->total_bytes, total),
-			 *about->driver ? about->driver : "of no version",
+			 *about->driver ? about->driver : "of unknown version",
 			 about->runtime / 1000, about->runtime % 1000 / 10,
 			 about->library);
 	} else {
@@ -296,11 +296,10 @@ static enum gp_status doctor_command(const struct gp_options *options,
 const struct gp_command gp_doctor_command = {
 	.name = "doctor",
 	.operands = "",
-	.sentence =
-		"Say what is on this machine, and what is missing for what.",
-	.about = "For reports of what went wrong: versions, PyTorch, engines, "
-		 "compilers and the GPU. Replays on a simulated device need "
-		 "none of them.",
+	.sentence = "Show what is installed on this machine, and what is "
+		    "missing for which command.",
+	.about = "For bug reports: versions, PyTorch, engines, compilers and "
+		 "the GPU. Replays on a simulated device need none of them.",
 	.options = "cudart format output ascii color",
 	.run = doctor_command,
 };

@@ -135,10 +135,10 @@ static enum gp_status explain_command(const struct gp_options *options,
 static const struct gp_option explain_options[] = {
 	{ "format", 0, GP_OPTION_FORMAT, GP_AT(format),
 	  "text|json|markdown|html",
-	  "For a person, for a program, for an issue (or md), or as a page for "
-	  "a browser." },
+	  "For people, for programs, for an issue (short: md), or as a page "
+	  "for a browser." },
 	{ "details", 0, GP_OPTION_FLAG, GP_AT(details), NULL,
-	  "All that the first screen sums up." },
+	  "Everything that the first screen summarises." },
 	{ 0 },
 };
 
@@ -148,12 +148,12 @@ const struct gp_command gp_explain_command = {
 	.least = 1,
 	.most = 100000,
 	.sentence = "Say why memory ran out, or why it is fragmented.",
-	.about = "At the first request that was not served, or at the peak: is "
-		 "it fragmentation or capacity, which settings help, where the "
-		 "memory is that is reserved and not allocated, and which "
-		 "blocks hold it there.\n"
-		 "Whatever is said to help was replayed, with the same memory. "
-		 "Settings, a release or a capacity make it a "
+	.about = "At the first request that was not served, or at the peak: "
+		 "whether it is fragmentation or capacity, which settings "
+		 "help, where the memory is that is reserved and not "
+		 "allocated, and which blocks pin it.\n"
+		 "Everything that is said to help was replayed, with the same "
+		 "capacity. Settings, a release or a capacity make it a "
 		 "what-if.\n" GP_ABOUT_RANKS,
 	.options = "alloc-conf prices torch capacity without format output "
 		   "details ascii color max-input quiet",

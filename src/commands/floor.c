@@ -252,16 +252,15 @@ static const struct gp_option floor_options[] = {
 	  "Memory of the device, or for the spans: 80GiB, 512MiB, a number "
 	  "of bytes, a device such as h100, or unlimited." },
 	{ "round", 0, GP_OPTION_BYTES, GP_AT(round), "SIZE",
-	  "Sizes are rounded up to a multiple of that; 512, as PyTorch "
-	  "does, unless given." },
+	  "Sizes are rounded up to a multiple of this; default: 512, as in "
+	  "PyTorch." },
 	{ "steps", 0, GP_OPTION_COUNT, GP_AT(steps), "N",
-	  "Millions of steps at most to look for a packing; 2147 unless "
-	  "given." },
+	  "The most steps of the search for a packing, in millions; default: "
+	  "2147." },
 	{ "format", 0, GP_OPTION_FORMAT, GP_AT(format),
 	  "text|json|markdown|csv",
-	  "For a person, for a program, for an issue (or md), or the packing "
-	  "as minimalloc's "
-	  "CSV, which is also what -o FILE.csv means." },
+	  "For people, for programs, for an issue (short: md), or the packing "
+	  "as minimalloc's CSV, which -o FILE.csv selects, too." },
 	{ 0 },
 };
 
@@ -270,15 +269,15 @@ const struct gp_command gp_floor_command = {
 	.operands = "TRACE",
 	.least = 1,
 	.most = 1,
-	.sentence = "Say how little memory would do, and pack it.",
-	.about =
-		"The most that is live at once, which no allocator can do "
-		"without; the best packing found of the same lifetimes, all "
-		"streams and pools in one range; and what makes up the rest of "
-		"what the run reserves.\n"
-		"TRACE may be minimalloc's CSV: id,lower,upper,size and more. "
-		"Then --capacity is what it is to fit, and the exit status is "
-		"1 when no packing is found that does.",
+	.sentence =
+		"Say how little memory would be enough, and show a packing.",
+	.about = "Shows the most that is live at once, which no allocator can "
+		 "do without; the best packing found of the same lifetimes, "
+		 "all streams and pools in one range; and what the rest of the "
+		 "reserved memory consists of.\n"
+		 "TRACE may be minimalloc's CSV: id,lower,upper,size and more. "
+		 "Then --capacity is the memory to fit into, and the exit "
+		 "status is 1 if no packing that fits is found.",
 	.options = "alloc-conf torch capacity round steps format output ascii "
 		   "color max-input quiet",
 	.own = floor_options,

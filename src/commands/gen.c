@@ -23,7 +23,7 @@ static const struct gp_parameter seed_parameter = {
 	0,
 	UINT64_MAX,
 	NULL,
-	"another one, another trace; the same one, the same trace",
+	"the same seed gives the same trace",
 };
 
 static enum gp_status no_scenario(const char *name, struct gp_diag *diag)
@@ -98,8 +98,7 @@ static void list(FILE *out)
 	size_t count;
 	const struct gp_scenario *const *table = gp_scenario_table(&count);
 
-	fputs("Scenarios, and their parameters as they are unless given:\n",
-	      out);
+	fputs("Scenarios, and the defaults of their parameters:\n", out);
 	for (size_t i = 0; i < count; i++) {
 		fprintf(out, "\n%s: %s\n", table[i]->name, table[i]->sentence);
 		for (size_t k = 0; k < table[i]->parameter_count; k++)
@@ -135,7 +134,8 @@ static enum gp_status read_from(const struct gp_options *options,
 		return gp_diag_set(diag, GP_USAGE, "%s needs --from TRACE",
 				   scenario->name);
 	if (config.path)
-		return gp_diag_set(diag, GP_USAGE, "%s is made after no trace",
+		return gp_diag_set(diag, GP_USAGE,
+				   "%s is not made from a trace",
 				   scenario->name);
 	return GP_OK;
 }
@@ -194,10 +194,10 @@ static enum gp_status gen_command(const struct gp_options *options,
 
 static const struct gp_option gen_options[] = {
 	{ "from", 0, GP_OPTION_TEXT, GP_AT(from_trace), "TRACE",
-	  "The trace whose histogram it is made after." },
+	  "The trace whose histogram is used." },
 	GP_TRACE_FORMAT_OPTION,
 	{ "output", 'o', GP_OPTION_TEXT, GP_AT(output), "FILE",
-	  "Write the trace there, whole or not at all." },
+	  "Write the trace to this file, complete or not at all." },
 	{ 0 },
 };
 
@@ -205,11 +205,11 @@ const struct gp_command gp_gen_command = {
 	.name = "gen",
 	.operands = "[SCENARIO [NAME=VALUE...]]",
 	.most = 32,
-	.sentence = "Make up a trace of a known pattern.",
-	.about = "Without operands the scenarios and their parameters are "
-		 "listed. The trace goes to -o FILE, whose name says the "
-		 "format, or to standard output; what the program needs by its "
-		 "own account goes to standard error.",
+	.sentence = "Generate a trace of a known pattern.",
+	.about = "Without operands, lists the scenarios and their parameters. "
+		 "The trace goes to -o FILE, whose ending selects the format, "
+		 "or to standard output; what the generated program needs by "
+		 "its own count goes to standard error.",
 	.options = "from format output max-input quiet",
 	.own = gen_options,
 	.run = gen_command,

@@ -421,21 +421,21 @@ static enum gp_status headroom_command(const struct gp_options *options,
 
 static const struct gp_option headroom_options[] = {
 	{ "alloc-conf", 0, GP_OPTION_CONFS, GP_AT(confs), "STRING",
-	  "Settings as PYTORCH_CUDA_ALLOC_CONF has them, in place of the "
-	  "recorded ones; \"\" is PyTorch's defaults. Given more than "
-	  "once, they are compared." },
+	  "Settings in the syntax of PYTORCH_CUDA_ALLOC_CONF, in place of the "
+	  "recorded ones; \"\" is PyTorch's defaults. Given more than once, "
+	  "they are compared." },
 	{ "set", 0, GP_OPTION_LIST, GP_AT(sets), "NAME=VALUE,...",
-	  "Compare each of these values with all else: a setting by "
-	  "PyTorch's name, or torch. none is not set; 32..512*2 and "
+	  "Compare each of these values, combined with everything else: a "
+	  "setting by PyTorch's name, or torch. none: not set; 32..512*2 and "
 	  "0.6..0.9+0.1 are ranges. May be given more than once." },
 	{ "points", 0, GP_OPTION_COUNT, GP_AT(points), "N",
-	  "Capacities of the curve, beside the answers; 0: no curve. 12 "
-	  "unless given, and 0 with --set." },
+	  "Number of capacities in the curve, besides the answers; 0: no "
+	  "curve. Default: 12, and 0 with --set." },
 	{ "tries", 0, GP_OPTION_COUNT, GP_AT(tries), "N",
-	  "Replays at most to make sure of each answer; 4000 unless given." },
+	  "The most replays to verify each answer; default: 4000." },
 	{ "format", 0, GP_OPTION_FORMAT, GP_AT(format),
 	  "text|json|markdown|csv",
-	  "For a person, for a program, for an issue (or md), or the curve as "
+	  "For people, for programs, for an issue (short: md), or the curve as "
 	  "a table." },
 	{ 0 },
 };
@@ -446,10 +446,10 @@ const struct gp_command gp_headroom_command = {
 	.least = 1,
 	.most = 100000,
 	.sentence = "Find the smallest device a trace runs on.",
-	.about = "The smallest capacity without an out-of-memory error, and "
-		 "without a retry, by search over replays, and what happens "
-		 "between. More memory is not always better, so it says how "
-		 "well each answer is known.\n"
+	.about = "Finds the smallest capacity without an out-of-memory error, "
+		 "and without a retry, by a search over replays, and shows "
+		 "what happens between them. More memory is not always better, "
+		 "so it says how certain each answer is.\n"
 		 "Settings are the recorded ones unless others are given; "
 		 "--alloc-conf may be given more than once.\n" GP_ABOUT_RANKS,
 	.options = "alloc-conf set prices jobs torch capacity compare points "

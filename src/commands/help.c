@@ -270,7 +270,7 @@ static void print_read(const struct gp_input_format *format, unsigned columns,
 	char text[TEXT];
 
 	snprintf(text, sizeof(text), "%s%s%s%s", format->sentence,
-		 unknown ? " Not told: " : "", unknown ? unknown : "",
+		 unknown ? " Not recorded: " : "", unknown ? unknown : "",
 		 unknown ? "." : "");
 	gp_help_entry(format->name, text, columns, out);
 }
@@ -289,13 +289,13 @@ static void print_formats(unsigned columns, FILE *out)
 {
 	const struct gp_input_format *format;
 
-	fputs("Read, whatever the file is called, also packed with gzip or "
+	fputs("Read, whatever the file's name is, also compressed with gzip or "
 	      "zstd:\n\n",
 	      out);
 	for (size_t i = 0; (format = gp_input_format(i)); i++)
 		print_read(format, columns, out);
-	fputs("\nWritten by gpupool convert, by the file's name; .gz or .zst "
-	      "behind it packs:\n\n",
+	fputs("\nWritten by gpupool convert, by the file's ending; .gz or .zst "
+	      "after it compresses:\n\n",
 	      out);
 	PRINT(written);
 	fputs("\nWritten by gpupool convert --run, of a replay:\n\n", out);
@@ -346,9 +346,9 @@ static void print_release(uint8_t release, unsigned columns, FILE *out)
 
 static void print_releases(unsigned columns, FILE *out)
 {
-	fputs("What PyTorch does otherwise from a release on, and the source: "
-	      "a pull request, a\nfile, or run: seen by running the releases "
-	      "themselves.\n\n",
+	fputs("What PyTorch does differently from a release on, and the "
+	      "source: a pull request, a\nfile, or run: seen by running the "
+	      "releases themselves.\n\n",
 	      out);
 	for (uint8_t r = GP_RELEASE_FIRST; r <= GP_RELEASE_LAST; r++)
 		print_release(r, columns, out);
@@ -368,14 +368,12 @@ static void print_engine_settings(const struct gp_engine *engine,
 		snprintf(name, sizeof(name), "  %s:%s=", engine->name, s->name);
 		if (s->words)
 			snprintf(text, sizeof(text),
-				 "%s Takes %s; %s unless "
-				 "given.",
-				 s->sentence, s->words, s->by_default);
+				 "%s Takes %s; default: %s.", s->sentence,
+				 s->words, s->by_default);
 		else
 			snprintf(text, sizeof(text),
-				 "%s Takes %g to %g; %s "
-				 "unless given.",
-				 s->sentence, s->least, s->most, s->by_default);
+				 "%s Takes %g to %g; default: %s.", s->sentence,
+				 s->least, s->most, s->by_default);
 		gp_help_entry(name, text, columns, out);
 	}
 }
@@ -399,13 +397,12 @@ static void print_engines(unsigned columns, FILE *out)
 		print_engine_settings(e, columns, out);
 	}
 	gp_help_entry("./mine.so",
-		      "A library of your own, in a process of its own: "
-		      "gpupool/engine.h says what it has, examples/engine/ is "
-		      "one.",
+		      "A library of your own, run in its own process: "
+		      "gpupool/engine.h says what it must have, "
+		      "examples/engine/ is an example.",
 		      columns, out);
 	gp_help_entry("NAME:SETTING=VALUE",
-		      "An engine under settings of its own, each behind a "
-		      "colon.",
+		      "An engine with settings of its own, each after a colon.",
 		      columns, out);
 }
 
@@ -443,8 +440,8 @@ static void print_what_ifs(unsigned columns, FILE *out)
 	const struct gp_what_if_row *rows = gp_what_if_table(&count);
 	char flag[FLAG_TEXT], text[TEXT];
 
-	fputs("The same program, had it asked otherwise: flags of replay, "
-	      "explain and convert,\nmade in this order. BLOCKS are "
+	fputs("What the same program could have requested instead: flags of "
+	      "replay, explain and\nconvert, applied in this order. BLOCKS are "
 	      "\"train.py:42\" or a function, size:2MiB,\n"
 	      "size:1MiB..8MiB, event:812, addr:0x7f00, id:91 or all. See "
 	      "gpupool-what-if(7).\n\n",
@@ -474,7 +471,7 @@ static const struct topic {
 	  .print = print_engines },
 	{ "formats", "What is read, and what is written.",
 	  .print = print_formats },
-	{ "what-if", "What a program could have asked otherwise.",
+	{ "what-if", "What a program could have requested instead.",
 	  .print = print_what_ifs },
 	{ "report-schema", "What --format json writes, as a JSON Schema.",
 	  .print_plain = gp_key_schema },
@@ -590,8 +587,8 @@ void gp_help_overview(unsigned columns, FILE *out)
 	list_topics(columns, out);
 	fputs("\nA trace is a PyTorch memory snapshot (pickle or JSON), a "
 	      "gpupool-trace, a profile\nof torch.profiler with memory events "
-	      "or a log of RMM, as it is or packed with gzip\nor zstd; - is "
-	      "standard input.\n\n"
+	      "or a log of RMM, as it is or compressed with\ngzip or zstd; - "
+	      "is standard input.\n\n"
 	      "Try:  gpupool snapshot.pickle\n"
 	      "      gpupool replay snapshot.pickle --max-split-mb 128 "
 	      "--compare\n",
@@ -628,7 +625,8 @@ static void explain_what_ifs(unsigned columns, FILE *out)
 	const struct gp_what_if_row *rows = gp_what_if_table(&count);
 	char flag[FLAG_TEXT];
 
-	fputs("\nWhat-ifs, made in this order (gpupool help what-if):\n", out);
+	fputs("\nWhat-ifs, applied in this order (gpupool help what-if):\n",
+	      out);
 	for (size_t i = 0; i < count; i++) {
 		flag_text(0, rows[i].name, rows[i].argument, flag);
 		gp_help_entry(flag, rows[i].sentence, columns, out);

@@ -109,8 +109,8 @@ static enum gp_status find_interpreter(const char *const *command, char *path,
 	gp_diag_hint(diag, "give the interpreter: gpupool record -o "
 			   "trace.json -- python3 program.py");
 	return gp_diag_set(diag, GP_SYSTEM,
-			   "it is no Python program, and "
-			   "there is no python3 here");
+			   "it is not a Python program, and there is no "
+			   "python3 on this machine");
 }
 
 /* Reads what follows the mark in the interpreter's output. */
@@ -170,7 +170,7 @@ static void read_version(struct gp_python_torch *torch)
 	FILE *file;
 
 	snprintf(path, sizeof(path), "%s/version.py", torch->folder);
-	snprintf(torch->version, sizeof(torch->version), "of no version");
+	snprintf(torch->version, sizeof(torch->version), "of unknown version");
 	file = fopen(path, "r");
 	while (file && fgets(line, sizeof(line), file))
 		if (sscanf(line, "__version__ = %*['\"]%39[^'\"]",
@@ -196,15 +196,17 @@ enum gp_status gp_python_find_torch(const char *const *command,
 	if (!ask(path, torch->packages, sizeof(torch->packages))) {
 		gp_diag_hint(diag, "give the interpreter: gpupool record -o "
 				   "trace.json -- python3 program.py");
-		return gp_diag_set(diag, GP_SYSTEM,
-				   "this Python cannot be asked for PyTorch");
+		return gp_diag_set(
+			diag, GP_SYSTEM,
+			"this Python could not be run to look for PyTorch");
 	}
 	snprintf(torch->folder, sizeof(torch->folder), "%s",
 		 strsep(&rest, "\t"));
 	memmove(torch->packages, rest ? rest : "", rest ? strlen(rest) + 1 : 1);
 	if (!*torch->folder) {
-		gp_diag_hint(diag, "no GPU and no CUDA is needed for it: pip "
-				   "install torch");
+		gp_diag_hint(
+			diag,
+			"it needs neither a GPU nor CUDA: pip install torch");
 		return gp_diag_set(diag, GP_SYSTEM,
 				   "this Python has no PyTorch");
 	}
@@ -400,16 +402,14 @@ enum gp_status gp_torch_lib_find(uint8_t release, char **folder,
 	}
 	if (!access(cache, F_OK) && !gp_own_is_safe(cache))
 		gp_diag_hint(diag,
-			     "%s is not looked into: others than this user "
-			     "can write there",
+			     "%s is not used: other users can write there",
 			     cache);
 	else
-		gp_diag_hint(
-			diag,
-			"make torch-engine TORCH=2.%u.0 fetches it; or give a "
-			"wheel of it, or the site-packages that hold it, with "
-			"--torch-lib",
-			release);
+		gp_diag_hint(diag,
+			     "make torch-engine TORCH=2.%u.0 fetches it; or "
+			     "give its wheel, or a site-packages folder that "
+			     "has it, with --torch-lib",
+			     release);
 	return gp_diag_set(diag, GP_SYSTEM,
 			   "PyTorch 2.%u's own allocator is not prepared on "
 			   "this machine",
@@ -487,14 +487,14 @@ static enum gp_status prepare(const char *path, const char *entry,
 
 	if (!find_script(script, sizeof(script)))
 		return gp_diag_set(diag, GP_SYSTEM,
-				   "what prepares PyTorch's allocator, "
-				   "torch-engine.sh, is not beside gpupool");
+				   "torch-engine.sh, which prepares PyTorch's "
+				   "allocator, is not next to gpupool");
 	if (run_script(script, entry, path) == 0 && is_prepared(entry))
 		return GP_OK;
-	gp_diag_hint(diag,
-		     "the reason stands above; to see all of it, type: "
-		     "%.100s OUT PATH",
-		     script);
+	gp_diag_hint(
+		diag,
+		"the reason is above; to see all of it, run: %.100s OUT PATH",
+		script);
 	return gp_diag_set(diag, GP_SYSTEM,
 			   "PyTorch's allocator could not be prepared");
 }
@@ -508,12 +508,12 @@ static bool make_cache(struct gp_diag *diag)
 	if (gp_own_cache("torch", cache) && gp_own_make(cache))
 		return true;
 	gp_diag_file(diag, cache);
-	gp_diag_hint(diag, "chmod go-w takes the right to write from others, "
-			   "for this folder and the one above it; or name "
+	gp_diag_hint(diag, "take the write permission of this folder and its "
+			   "parent from others with chmod go-w, or name "
 			   "another cache in XDG_CACHE_HOME");
 	gp_diag_set(diag, GP_SYSTEM,
-		    "this folder cannot be made, or others than this user can "
-		    "write there");
+		    "this folder cannot be created, or other users can write "
+		    "there");
 	return false;
 }
 

@@ -120,9 +120,8 @@ static enum gp_status take_wasm(struct gp_live_parts *parts,
 		return status;
 	if (!file) {
 		parts->page.why =
-			"There is no gpupool.wasm (make wasm builds it), "
-			"without which a page shows the run and replays "
-			"nothing.";
+			"There is no gpupool.wasm (make wasm builds it): "
+			"without it, a page shows the run but cannot replay.";
 		return GP_OK;
 	}
 	status = read_wasm(parts, file, diag);
@@ -231,7 +230,7 @@ enum gp_status gp_live_parts_make(struct gp_live_parts *parts,
 
 	*parts = (struct gp_live_parts){ 0 };
 	if (is_beyond(asked)) {
-		parts->page.why = "The page shows the run and replays nothing: "
+		parts->page.why = "The page shows the run but cannot replay: "
 				  "it has neither a device nor the engine.";
 		return GP_OK;
 	}
@@ -273,7 +272,7 @@ static enum gp_status wait_for_files(const struct gp_options *options,
 		gp_diag_hint(diag, "make wasm builds it");
 		status = gp_diag_set(diag, GP_SYSTEM,
 				     "there is no gpupool.wasm, without which "
-				     "a page replays nothing");
+				     "a page cannot replay");
 	}
 	if (status == GP_OK)
 		status = gp_outlet_report(options, write_empty, &parts.page,
@@ -297,7 +296,7 @@ static enum gp_status page_command(const struct gp_options *options,
 	status = gp_replay_command.run(&page, diag);
 	if (status == GP_OK && !is_live)
 		gp_notice("gpupool: there is no gpupool.wasm (make wasm): the "
-			  "page shows the run and replays nothing\n");
+			  "page shows the run but cannot replay\n");
 	return status;
 }
 
@@ -307,13 +306,13 @@ const struct gp_command gp_live_page_command = {
 	.most = 100000,
 	.sentence = "Write a page for a browser that replays by itself.",
 	.about = "The page is one file that needs no server and sends nothing "
-		 "anywhere: gpupool itself is in it, as WebAssembly, and the "
-		 "traces. Settings, release and capacity are controls there; "
-		 "those that are given here are what they begin with.\n"
+		 "anywhere: it contains gpupool itself, as WebAssembly, and "
+		 "the traces. Settings, release and capacity are controls on "
+		 "it; those given here are their initial values.\n"
 		 "It is the page that gpupool replay writes. Without TRACE it "
-		 "waits for files to be dropped on it. Without scripts, and "
-		 "where make wasm has not been run, it shows the run, the "
-		 "verdict and pictures, and replays nothing.",
+		 "waits for files to be dropped on it. Without scripts, or if "
+		 "make wasm has not been run, it shows the run, the verdict "
+		 "and pictures, but cannot replay.",
 	.options = "alloc-conf torch capacity compare output max-input quiet",
 	.takes_settings = true,
 	.run = page_command,

@@ -336,14 +336,13 @@ const struct gp_command gp_look_command = {
 	.least = 1,
 	.most = SIZE_MAX,
 	.sentence = "Say on one screen what went wrong and what helps.",
-	.about =
-		"The same as gpupool TRACE: the verdict, the line to paste, "
-		"who holds the memory when it ran out, or at the peak, how far "
-		"to trust the answer, and what to type for more.\n"
-		"A log with the message of PyTorch's OutOfMemoryError will "
-		"do, where nothing was recorded.\n"
-		"Its long form is gpupool explain. Settings, a release or a "
-		"capacity make it a what-if.\n" GP_ABOUT_RANKS,
+	.about = "The same as gpupool TRACE: the verdict, the line to paste, "
+		 "who holds the memory when it ran out, or at the peak, how "
+		 "far to trust the answer, and the commands that show more.\n"
+		 "If nothing was recorded, a log with the message of PyTorch's "
+		 "OutOfMemoryError is enough.\n"
+		 "Its long form is gpupool explain. Settings, a release or a "
+		 "capacity make it a what-if.\n" GP_ABOUT_RANKS,
 	.options = "alloc-conf prices torch capacity without format output "
 		   "ascii color max-input quiet",
 	.takes_settings = true,

@@ -118,7 +118,7 @@ static const struct tool tools[] = {
 	    CAPACITY,
 	    RELEASE,
 	    { "details", FLAG, "details", NULL,
-	      "All that the first screen sums up." } } },
+	      "Everything that the first screen summarises." } } },
 	{ "sweep",
 	  "Try many settings",
 	  "Replay a trace under many settings and rank them: fewest requests "

@@ -561,10 +561,10 @@ static enum gp_status take_settings(struct gp_options *options,
 		if (!is_settings(argv[i]))
 			argv[kept++] = argv[i];
 		else if (conf->type == GP_OPTION_CONF && options->alloc_conf)
-			status = gp_diag_set(diag, GP_USAGE,
-					     "%.200s: there is --alloc-conf "
-					     "already",
-					     argv[i]);
+			status = gp_diag_set(
+				diag, GP_USAGE,
+				"%.200s: --alloc-conf is given already",
+				argv[i]);
 		else
 			status = set(options, conf, argv[i], diag);
 	}

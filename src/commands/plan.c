@@ -72,8 +72,9 @@ static enum gp_status reuse(const char *text, struct gp_pool_settings *settings,
 		size_t length = strcspn(at, ",");
 
 		if (!set_reuse(settings, at, length)) {
-			gp_diag_hint(diag, "events, opportunistic and "
-					   "internal, with commas; or none");
+			gp_diag_hint(diag,
+				     "events, opportunistic and internal, "
+				     "separated by commas; or none");
 			return gp_diag_set(diag, GP_USAGE,
 					   "--pool-reuse: there is no %.*s",
 					   (int)length, at);
@@ -190,7 +191,7 @@ static enum gp_status parse_conf(struct gp_plan *plan, uint8_t release,
 		gp_hint_settings(plan->conf, diag);
 		if (!*diag->hint)
 			gp_diag_hint(diag,
-				     "this is what PyTorch 2.%u says to \"%s\"",
+				     "this is PyTorch 2.%u's answer to \"%s\"",
 				     release, plan->conf);
 	}
 	return status;
@@ -224,8 +225,8 @@ enum gp_status gp_plan_check_state(const struct gp_plan *plan, uint32_t device,
 		return GP_OK;
 	gp_diag_hint(diag, "gpupool info says how far they agree");
 	return gp_diag_set(diag, GP_INPUT,
-			   "at event %llu of device %u the replay has left "
-			   "the recording: %s: %s",
+			   "at event %llu of device %u the replay no longer "
+			   "follows the recording: %s: %s",
 			   (unsigned long long)event,
 			   plan->trace->devices[device].device, why.record,
 			   why.what);
@@ -599,8 +600,8 @@ enum gp_status gp_plan_memory(const struct gp_plan *plan, struct gp_diag *diag)
 		gp_diag_record(diag, "event %llu",
 			       (unsigned long long)memory->first_event);
 		return gp_diag_set(diag, GP_FAILED,
-				   "the block that it was given did not read "
-				   "as written; %llu blocks of %llu did not",
+				   "its block did not read as written; %llu of "
+				   "%llu blocks did not",
 				   (unsigned long long)memory->changed,
 				   (unsigned long long)memory->blocks);
 	}

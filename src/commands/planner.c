@@ -139,7 +139,7 @@ void gp_planner_start(struct gp_planner *planner,
 	if (planner->pid > 0)
 		setpgid(planner->pid, planner->pid); /* as it does itself */
 	if (planner->pid < 0)
-		gp_notice("gpupool: cuDNN cannot be asked at %s: %s\n",
+		gp_notice("gpupool: cannot ask cuDNN at %s: %s\n",
 			  planner->socket, strerror(errno));
 	else
 		setenv("SIMCUDA_PLANS", planner->socket, 1);

@@ -184,10 +184,11 @@ static enum gp_status paths_add(struct gp_paths *paths, const char *path,
 		return GP_OK;
 	gp_diag_file(diag, path);
 	if (paths->count > MOST_FILES)
-		return gp_diag_set(diag, GP_INPUT,
-				   "more than %d files are in this folder",
-				   MOST_FILES);
-	return gp_diag_set(diag, GP_INPUT, "no files are in this folder");
+		return gp_diag_set(
+			diag, GP_INPUT,
+			"there are more than %d files in this folder",
+			MOST_FILES);
+	return gp_diag_set(diag, GP_INPUT, "there are no files in this folder");
 }
 
 static void paths_release(struct gp_paths *paths)
@@ -267,7 +268,7 @@ static enum gp_status read_one(const struct reading *r, size_t index,
 	if (!is_passed)
 		gp_ranks_add_unread(r->ranks, path, diag->what);
 	print_unread(diag, r->progress, path,
-		     is_passed ? "passed over" : "cannot be read");
+		     is_passed ? "skipped" : "cannot be read");
 	*diag = (struct gp_diag){ 0 };
 	return GP_OK;
 }
@@ -290,11 +291,12 @@ enum gp_status gp_rank_each(const char *const *operands, size_t count,
 		status = read_one(&r, i, diag);
 	if (status == GP_OK && !ranks->count) {
 		gp_diag_file(diag, operands[0]);
-		status = gp_diag_set(diag, GP_INPUT,
-				     ranks->unread_count
-					     ? "no trace in this folder can "
-					       "be read"
-					     : "no traces are in this folder");
+		status = gp_diag_set(
+			diag, GP_INPUT,
+			ranks->unread_count
+				? "no trace in this folder can "
+				  "be read"
+				: "there are no traces in this folder");
 	}
 	gp_ranks_sort(ranks);
 	paths_release(&r.paths);
@@ -317,11 +319,10 @@ enum gp_status gp_rank_files_verdict(const struct gp_ranks *ranks,
 		return GP_OK;
 	gp_diag_file(diag, ranks->unread->path);
 	diag->is_partial = true;
-	return gp_diag_set(diag, GP_INPUT,
-			   "%zu of %zu traces cannot be read: the report is "
-			   "without them",
-			   ranks->unread_count,
-			   ranks->unread_count + ranks->files);
+	return gp_diag_set(
+		diag, GP_INPUT,
+		"%zu of %zu traces cannot be read: the report leaves them out",
+		ranks->unread_count, ranks->unread_count + ranks->files);
 }
 
 enum gp_status gp_rank_files_requests(const struct gp_ranks *ranks,

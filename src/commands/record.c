@@ -40,9 +40,9 @@ void gp_record_list_gpus(FILE *out)
 		"the memory is from");
 	for (size_t i = 0; i < count; i++)
 		list_gpu(out, &gpus[i]);
-	fputs("\nMemory is the device's total, as cudaMemGetInfo tells it; a "
-	      "process's context takes\nsome hundred MiB of it on a real one. "
-	      "--capacity says another size.\n",
+	fputs("\nMemory is the device's total, as cudaMemGetInfo reports it; "
+	      "on a real device, a\nprocess's context takes some hundred MiB "
+	      "of it. --capacity sets another size.\n",
 	      out);
 }
 
@@ -68,42 +68,41 @@ static enum gp_status record_command(const struct gp_options *options,
 
 static const struct gp_option record_options[] = {
 	{ "capacity", 0, GP_OPTION_CAPACITY, GP_AT(capacity), "SIZE",
-	  "Memory of each device, in place of what --gpu has: 80GiB, "
-	  "512MiB, a number of bytes, or that of another device, such as "
-	  "a100-40gb." },
+	  "Memory of each device, in place of that of --gpu: 80GiB, 512MiB, a "
+	  "number of bytes, or that of another device, such as a100-40gb." },
 	{ "context", 0, GP_OPTION_TEXT, GP_AT(context), "SIZE",
-	  "What the process holds of each device besides PyTorch's memory, "
-	  "which the program sees as not free: what was published of --gpu, "
-	  "or an estimate; none with --capacity; 0 for none." },
+	  "What the process uses of each device besides PyTorch's memory; the "
+	  "program sees it as not free. Default: what was published for --gpu, "
+	  "or an estimate; with --capacity, 0." },
 	{ "gpu", 0, GP_OPTION_TEXT, GP_AT(gpu), "NAME",
-	  "The device that the program sees: h100-80gb, which is the "
-	  "default, or another in any usual spelling; help lists them." },
+	  "The device that the program sees, in any usual spelling; default: "
+	  "h100-80gb; help lists them." },
 	{ "devices", 0, GP_OPTION_TEXT, GP_AT(devices), "N",
-	  "How many of them, 1 to 16; 1 unless given." },
+	  "Number of devices, 1 to 16; default: 1." },
 	{ "events", 0, GP_OPTION_TEXT, GP_AT(complete), "instant|lag:N",
-	  "When work on a stream is done: at once, which is the default, "
+	  "When work on a stream is complete: at once, which is the default, "
 	  "or N launches and copies later." },
 	{ "steps-of", 0, GP_OPTION_TEXT, GP_AT(steps_of), "FUNC",
-	  "Mark the calls of this Python function as steps, and nothing "
-	  "else. Without it, ranges of record_function and NVTX, and steps "
-	  "of optimizers, become marks." },
+	  "Mark the calls of this Python function as steps, and nothing else. "
+	  "Default: ranges of record_function and NVTX, and steps of "
+	  "optimizers, become marks." },
 	{ "stacks", 0, GP_OPTION_FLAG, GP_AT(stacks), NULL,
-	  "Keep the Python stack of each allocation; it takes time." },
+	  "Record the Python stack of each allocation; this takes time." },
 	{ "times", 0, GP_OPTION_FLAG, GP_AT(times), NULL,
-	  "Keep when each event was, on a clock that launches and copies "
-	  "advance: it is made up." },
+	  "Record the time of each event, on a simulated clock that launches "
+	  "and copies advance." },
 	{ "scalar", 0, GP_OPTION_TEXT, GP_AT(scalar), "VALUE",
-	  "What the program reads from a scalar on the device, by item() "
-	  "and the like, in place of 0." },
+	  "What the program reads from an unknown scalar on the device, with "
+	  "item() and the like, in place of 0." },
 	GP_VALUES_OPTIONS,
 	{ "cudnn", 0, GP_OPTION_TEXT, GP_AT(cudnn), "FILE|none",
-	  "The cuDNN library that is asked for plans and their workspace: "
-	  "the one installed with PyTorch unless given." },
+	  "The cuDNN library to ask for plans and their workspaces; default: "
+	  "the one installed with PyTorch." },
 	{ "output", 'o', GP_OPTION_TEXT, GP_AT(output), "FILE",
-	  "The trace, trace.json unless given; its name says the format as "
-	  "convert's does." },
+	  "The trace; default: trace.json. Its ending selects the format, as "
+	  "for convert." },
 	{ "strict", 0, GP_OPTION_FLAG, GP_AT(strict), NULL,
-	  "Exit 1 if the program read values that nobody knows: it may "
+	  "Exit 1 if the program read unknown values: it may "
 	  "take another path on a GPU." },
 	{ 0 },
 };
@@ -112,15 +111,15 @@ const struct gp_command gp_record_command = {
 	.name = "record",
 	.operands = "-- COMMAND...",
 	.most = SIZE_MAX,
-	.sentence = "Run a PyTorch program without a GPU and keep its trace.",
-	.about =
-		"The program is not changed and runs on the PyTorch that it "
-		"has, over a CUDA without a device: memory, streams and events "
-		"behave, kernels compute nothing, and what is copied from the "
-		"device is zeros. Its output and its exit status are its own.\n"
-		"The trace is kept whatever way the program ends. Several "
-		"processes that use a device give a trace each: trace.1.json, "
-		"trace.2.json.",
+	.sentence = "Run a PyTorch program without a GPU and record its trace.",
+	.about = "The program runs unchanged, with its own PyTorch, on a "
+		 "simulated CUDA runtime: memory, streams and events behave as "
+		 "on a device, kernels compute nothing, and values that are "
+		 "not known read as zeros. Output and exit status are the "
+		 "program's.\n"
+		 "The trace is written however the program ends. If several "
+		 "processes use a device, each has a trace: trace.1.json, "
+		 "trace.2.json.",
 	.options = "capacity context gpu devices events steps-of stacks times "
 		   "values seeds scalar cudnn output strict quiet",
 	.own = record_options,

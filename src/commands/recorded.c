@@ -275,11 +275,10 @@ static void print_plans(uint64_t plans, const char *of)
 	else
 		fprintf(stderr, "gpupool: cuDNN");
 	if (plans)
-		fprintf(stderr,
-			" was asked for the workspace of %" PRIu64 " plans",
+		fprintf(stderr, " gave the workspaces of %" PRIu64 " plans",
 			plans);
 	if (of[n])
-		gp_notice("%s gives none: %s", plans ? ", and now" : "",
+		gp_notice("%s gives no plans: %s", plans ? ", and now" : "",
 			  of + n);
 	fprintf(stderr, "\n");
 }
@@ -289,11 +288,10 @@ static void print_plans(uint64_t plans, const char *of)
 static void hint(const struct names *sizes)
 {
 	if (strstr(sizes->text, "cudnnBackendGetAttribute"))
-		fprintf(stderr,
-			"gpupool: cudnnBackendGetAttribute tells workspaces "
-			"of convolutions and attention; a cuDNN from 9.8 on "
-			"would be asked for them, installed with PyTorch or "
-			"named by --cudnn\n");
+		fprintf(stderr, "gpupool: cudnnBackendGetAttribute returns "
+				"workspaces of convolutions and attention; "
+				"cuDNN 9.8 or later, installed with PyTorch or "
+				"named by --cudnn, can be asked for them\n");
 }
 
 /* Prints to stderr what the recorder counted; nothing if there is no such file.
@@ -315,11 +313,12 @@ static void print_calls(const char *path, const char *context)
 			print_plans(calls, name);
 		else if (!strcmp(kind, "device"))
 			gp_notice("gpupool: the program asked for device %s, "
-				  "which is not there: --devices %lu is the "
-				  "fewest that has it\n",
+				  "which does not exist: it needs --devices "
+				  "%lu at least\n",
 				  name, strtoul(name, NULL, 10) + 1);
 		else if (!strcmp(kind, "context"))
-			gp_notice("gpupool: free memory was asked for: %s\n",
+			gp_notice("gpupool: the program asked for free memory: "
+				  "%s\n",
 				  context);
 		else
 			add_name(!strcmp(kind, "size")	     ? &sizes
@@ -329,15 +328,16 @@ static void print_calls(const char *path, const char *context)
 							     : &refused,
 				 name, calls);
 	fclose(file);
-	print_names(&sizes,
-		    "told as 0, as only the real libraries know these sizes");
+	print_names(
+		&sizes,
+		"answered with 0, as only the real libraries know these sizes");
 	hint(&sizes);
-	print_names(&measured, "told as measured on a Hopper");
-	print_names(&answers, "not known, and answered with success");
+	print_names(&measured, "answered with sizes measured on a Hopper GPU");
+	print_names(&answers, "not known here, answered with success");
 	print_names(&deserted,
-		    "other ranks ended or stood still; from there on what "
-		    "comes from them is what this rank sent");
-	print_names(&refused, "not known, and refused as not supported");
+		    "other ranks ended or made no progress; from then on, this "
+		    "rank received what it sent itself");
+	print_names(&refused, "not known here, refused as not supported");
 }
 
 /* trace.json -> trace.2.json */
@@ -374,8 +374,8 @@ static void print_proof(const char *path, const struct gp_plan *plan,
 static void print_path(const struct gp_trace *trace, bool quiet)
 {
 	if (!trace->values)
-		gp_notice("gpupool: path: not known: this program's "
-			  "Python was not there to follow it\n");
+		gp_notice("gpupool: path: not known: this program's Python "
+			  "code could not be tracked\n");
 	else if (!quiet || gp_trace_doubts_path(trace))
 		gp_notice("gpupool: path: %s\n", trace->values);
 }
@@ -449,11 +449,11 @@ static enum gp_status take(const struct part *of, const char *folder,
 		 of->number);
 	if (part_finish(of, part))
 		gp_notice("gpupool: %s: process %ld still runs; what it does "
-			  "from now on is not kept\n",
+			  "from now on is not recorded\n",
 			  output, of->number % GP_PART_NEXT);
 	status = convert(part, output, diag);
 	if (status != GP_OK) {
-		gp_diag_hint(diag, "what the program did is kept in %s", part);
+		gp_diag_hint(diag, "what the program did is in %s", part);
 		return status;
 	}
 	unlink(part);
@@ -479,10 +479,9 @@ static void print_why_not(const char *folder)
 		fclose(file);
 	unlink(path);
 	if (*why)
-		gp_notice(
-			"gpupool: no trace: the program chose %s, which cannot "
-			"be recorded; leave it out, and it can\n",
-			why);
+		gp_notice("gpupool: no trace: the program uses %s, which "
+			  "cannot be recorded: remove that, and record again\n",
+			  why);
 	else
 		gp_notice("gpupool: no trace: the program used no CUDA "
 			  "device through PyTorch\n");

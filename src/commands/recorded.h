@@ -8,7 +8,7 @@
 struct gp_recorded_options {
 	bool quiet;	     /* print problems only */
 	const char *context; /* printed if the program asked for free memory */
-	bool strict; /* GP_FAILED where values that nobody knows were read */
+	bool strict;	     /* GP_FAILED where unknown values were read */
 };
 
 struct gp_recorded_result {
@@ -16,7 +16,7 @@ struct gp_recorded_result {
 	/* Bytes, of the device and process that had most. */
 	uint64_t peak_allocated, peak_reserved;
 	bool is_doubted;  /* some program may take another path on a GPU */
-	bool has_guessed; /* for it read values that nobody knows */
+	bool has_guessed; /* for it read unknown values */
 };
 
 /* Writes the trace of each process in the folder to output or, if there are

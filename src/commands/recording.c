@@ -135,12 +135,12 @@ static enum gp_status check_backend(struct gp_diag *diag)
 
 		if (!conf || !strstr(conf, "backend:cudaMallocAsync"))
 			continue;
-		gp_diag_hint(diag, "leave it out, or take backend:native");
-		return gp_diag_set(diag, GP_USAGE,
-				   "%s has backend:cudaMallocAsync, which "
-				   "leaves placement to the driver and "
-				   "cannot be recorded",
-				   names[i]);
+		gp_diag_hint(diag, "leave it out, or use backend:native");
+		return gp_diag_set(
+			diag, GP_USAGE,
+			"%s sets backend:cudaMallocAsync, which leaves "
+			"placement to the driver and cannot be recorded",
+			names[i]);
 	}
 	return GP_OK;
 }
@@ -168,9 +168,10 @@ static enum gp_status check(struct session *s, struct gp_diag *diag)
 
 	gp_diag_file(diag, "record");
 	if (gp_outlet_is_redirected())
-		return gp_diag_set(diag, GP_USAGE,
-				   "a program is recorded from the command "
-				   "line, not within another program");
+		return gp_diag_set(
+			diag, GP_USAGE,
+			"programs can only be recorded from the command line, "
+			"not from within another program");
 	s->output = s->options->output ? s->options->output : "trace.json";
 	s->gpu = gp_record_gpu(s->options, diag);
 	if (!s->gpu)
@@ -183,7 +184,8 @@ static enum gp_status check(struct session *s, struct gp_diag *diag)
 		return gp_diag_set(diag, GP_USAGE, "which COMMAND?");
 	}
 	if (events && !is_of_events(events)) {
-		gp_diag_hint(diag, "lag:60 has work done 60 launches later");
+		gp_diag_hint(diag,
+			     "with lag:60, work is done 60 launches later");
 		return gp_diag_set(diag, GP_USAGE,
 				   "--events %s: it takes instant, or lag:N "
 				   "with a whole number N",
@@ -200,8 +202,8 @@ static enum gp_status check(struct session *s, struct gp_diag *diag)
 				   "--scalar %s: it takes a number",
 				   s->options->scalar);
 	if (s->options->values && !is_of_values(s->options->values)) {
-		gp_diag_hint(diag, "drawn:1 has noise of seed 1 in place of "
-				   "what nobody knows");
+		gp_diag_hint(diag, "drawn:1 puts noise of seed 1 in place of "
+				   "unknown values");
 		return gp_diag_set(diag, GP_USAGE,
 				   "--values %s: it takes known, drawn:SEED "
 				   "with a whole number, or all",
@@ -221,10 +223,10 @@ static enum gp_status find_simcuda(struct session *s, struct gp_diag *diag)
 	if (gp_simcuda_find(s->wants.cuda, s->simcuda))
 		return GP_OK;
 	gp_diag_file(diag, s->torch.folder);
-	gp_diag_hint(diag, "builds for CUDA 12 and 13 can be recorded, as PyPI "
-			   "has them: pip install torch");
+	gp_diag_hint(diag, "builds for CUDA 12 and 13, such as those on PyPI, "
+			   "can be recorded: pip install torch");
 	return gp_diag_set(diag, GP_SYSTEM,
-			   "no library stands in for its CUDA %u",
+			   "there is no simulated runtime for its CUDA %u",
 			   s->wants.cuda);
 }
 
@@ -267,7 +269,7 @@ static enum gp_status name_simcuda(struct session *s, struct gp_diag *diag)
 	if (!is_one_word(link) || strlen(link) >= sizeof(s->simcuda))
 		return gp_diag_set(diag, GP_SYSTEM,
 				   "libraries cannot be preloaded from a path "
-				   "with a blank or a colon");
+				   "with a space or a colon");
 	if (symlink(s->simcuda, link))
 		return gp_diag_set(diag, GP_SYSTEM,
 				   "cannot make a link in it: %s",
@@ -323,7 +325,7 @@ static enum gp_status check_release(const struct session *s,
 		gp_diag_hint(diag,
 			     "record there; the trace can be replayed here");
 		return gp_diag_set(diag, GP_SYSTEM,
-				   "programs can be recorded on x86-64 only");
+				   "programs can only be recorded on x86-64");
 	}
 	if (s->torch.release >= FIRST_RELEASE &&
 	    s->torch.release <= LAST_RELEASE)
@@ -466,15 +468,15 @@ static void describe_context(const struct session *s, char *text, size_t size)
 
 	gp_bytes_text(context_bytes(s), bytes);
 	if (s->options->context)
-		snprintf(text, size, "%s of the device is CUDA's context",
+		snprintf(text, size, "%s of the device are CUDA's context",
 			 bytes);
 	else
 		snprintf(text, size,
-			 "%s of the device is CUDA's context: %s; --context "
-			 "says another size",
+			 "%s of the device are CUDA's context: %s; --context "
+			 "sets another size",
 			 bytes,
-			 source ? "as published of such a device"
-				: "an estimate, as it is not known of such a "
+			 source ? "as published for this device"
+				: "an estimate, as it is not known for this "
 				  "device");
 }
 
@@ -524,8 +526,8 @@ static void prepare_program(const void *data)
 	set_libraries(s);
 	/* Sets of objects are walked in the order of their addresses. */
 	if (personality(ADDR_NO_RANDOMIZE) < 0 && !s->options->quiet)
-		fprintf(stderr, "gpupool: this system does not let the "
-				"program's addresses be fixed: two runs may "
+		fprintf(stderr, "gpupool: this system does not allow address "
+				"randomization to be turned off: two runs may "
 				"differ\n");
 }
 
@@ -539,10 +541,9 @@ static void print_failure(const struct session *s, const struct gp_child *child)
 	if (WIFSIGNALED(child->ending) || !child->ending ||
 	    (values && strcmp(values, "known") != 0))
 		return;
-	gp_notice(
-		"gpupool: the program failed after it had read values that "
-		"nobody knows, which may be why: --values drawn:1 has noise in "
-		"their place, --values all computes them\n");
+	gp_notice("gpupool: the program failed after reading unknown values, "
+		  "which may be the cause: --values drawn:1 puts noise in "
+		  "their place, --values all computes them\n");
 }
 
 static enum gp_status keep(const struct session *s,
@@ -658,7 +659,8 @@ static enum gp_status check_seeds(const struct gp_options *options,
 	    strncmp(options->values, drawn, strlen(drawn)) != 0) {
 		gp_diag_hint(diag, "--values drawn:1 --seeds 5");
 		return gp_diag_set(diag, GP_USAGE,
-				   "--seeds: --values %s draws nothing",
+				   "--seeds: it needs --values drawn:SEED, and "
+				   "--values %s draws nothing",
 				   options->values);
 	}
 	return GP_OK;
@@ -713,7 +715,7 @@ static enum gp_status record_seed(struct gp_seeds *s, uint64_t seed,
 		return status;
 	if (!options.quiet)
 		gp_notice("gpupool: seed %" PRIu64
-			  ": reserved at the peak %s\n",
+			  ": %s reserved at the peak\n",
 			  seed, gp_bytes_text(recording.peak_reserved, bytes));
 	keep_most(s, &recording, seed, path);
 	return status;
@@ -744,7 +746,7 @@ void gp_seeds_text(const struct gp_seeds *s, char text[GP_SEEDS_TEXT])
 	char least[GP_BYTES_TEXT], most[GP_BYTES_TEXT];
 
 	snprintf(text, GP_SEEDS_TEXT,
-		 "%" PRIu64 " seeds: reserved at the peak %s to %s, the most "
+		 "%" PRIu64 " seeds: %s to %s reserved at the peak, the most "
 		 "with seed %" PRIu64,
 		 s->count, gp_bytes_text(s->least, least),
 		 gp_bytes_text(s->most, most), s->worst);

@@ -197,8 +197,8 @@ static enum gp_status check(const struct gp_options *options,
 	if (options->strict && asked && !options->compare)
 		return gp_diag_usage(
 			diag, "replay",
-			"--strict is about a replay as recorded, and "
-			"these settings make it a what-if",
+			"--strict needs a replay as recorded, and these "
+			"settings make it a what-if",
 			"leave out the settings, or add --compare");
 	if (options->map && options->format != GP_FORMAT_TEXT &&
 	    options->format != GP_FORMAT_SVG)
@@ -210,14 +210,14 @@ static enum gp_status check(const struct gp_options *options,
 	    (!options->engine || strcmp(options->engine, "async") != 0))
 		return gp_diag_usage(
 			diag, "replay",
-			"the pool of --pool-threshold, --pool-reuse and "
-			"--pool-keep is cudaMallocAsync's",
+			"--pool-threshold, --pool-reuse and --pool-keep are "
+			"for the pool of cudaMallocAsync",
 			"add --engine async");
 	if (options->check_memory && options->device != GP_DEVICE_CUDA)
 		return gp_diag_usage(
 			diag, "replay",
-			"--check-memory needs memory, which a simulated "
-			"device has not",
+			"--check-memory needs real memory, which a simulated "
+			"device does not have",
 			"add --device cuda, on a machine with a GPU");
 	if (is_stdout(options->events) && is_stdout(options->output))
 		return gp_diag_usage(
@@ -377,9 +377,9 @@ static enum gp_status play(struct session *s, struct gp_diag *diag)
 				      diag);
 	s->timing.replay_s = gp_progress_now() - start;
 	if (status == GP_OK && gp_interrupt_came())
-		status = gp_diag_set(diag, GP_SYSTEM,
-				     "interrupted; the device's memory was "
-				     "given back");
+		status = gp_diag_set(
+			diag, GP_SYSTEM,
+			"interrupted; the device's memory was released");
 	if (status != GP_OK && !*diag->file)
 		gp_diag_file(diag, s->path);
 	return status;
@@ -559,40 +559,41 @@ static enum gp_status replay_command(const struct gp_options *options,
 
 static const struct gp_option replay_options[] = {
 	{ "engine", 0, GP_OPTION_TEXT, GP_AT(engine), "NAME",
-	  "The allocator: caching unless given, which decides as PyTorch's "
-	  "does. gpupool help engines names the others." },
+	  "The allocator; default: caching, which makes PyTorch's decisions. "
+	  "gpupool help engines lists the others." },
 	{ "pool-threshold", 0, GP_OPTION_TEXT, GP_AT(pool_threshold), "SIZE",
-	  "Of the engine async: what the pool keeps when somebody waits; "
-	  "unlimited unless given, as PyTorch has it. CUDA's default is 0." },
+	  "Engine async: how much the pool keeps when the program "
+	  "synchronizes; default: unlimited, as PyTorch sets it. CUDA's "
+	  "default is 0." },
 	{ "pool-reuse", 0, GP_OPTION_TEXT, GP_AT(pool_reuse),
 	  "events,opportunistic,internal",
-	  "Of the engine async: when memory freed on one stream may serve "
-	  "another; all three unless given. none: never." },
+	  "Engine async: when memory freed on one stream may serve another; "
+	  "default: all three. none: never." },
 	{ "pool-keep", 0, GP_OPTION_TEXT, GP_AT(pool_keep), "SIZE",
-	  "Of the engine async: what empty_cache leaves in the pool; 0 "
-	  "unless given." },
+	  "Engine async: how much empty_cache leaves in the pool; default: "
+	  "0." },
 	{ "device", 0, GP_OPTION_WORD, GP_AT(device), "sim|cuda",
 	  "The device: a simulated one, or the first GPU, whose memory is "
-	  "taken and whose calls are timed." },
+	  "allocated and whose calls are timed." },
 	{ "strict", 0, GP_OPTION_FLAG, GP_AT(strict), NULL,
 	  "Exit 1 unless every recorded address is matched." },
 	{ "format", 0, GP_OPTION_FORMAT, GP_AT(format),
 	  "text|json|markdown|memory-summary|memory-summary-abbreviated|html|"
 	  "svg",
-	  "For a person, for a program, for an issue (or md), as "
-	  "torch.cuda.memory_summary() "
-	  "prints it, as a page for a browser, or as a drawing." },
+	  "For people, for programs, for an issue (short: md), as "
+	  "torch.cuda.memory_summary() prints it, as a page for a browser, or "
+	  "as a drawing." },
 	{ "events", 0, GP_OPTION_TEXT, GP_AT(events), "FILE",
-	  "Write each thing the allocator does, one JSON object a line; "
-	  "with - and no -o in place of the report." },
+	  "Write each action of the allocator, one JSON object per line; with "
+	  "- and without -o, in place of the report." },
 	{ "map", 0, GP_OPTION_TEXT, GP_AT(map), "peak|oom|end|EVENT",
-	  "Draw how segments and blocks lay in memory at that moment." },
+	  "Draw the segments and blocks in memory at that moment." },
 	{ "timeline", 0, GP_OPTION_TEXT, GP_AT(timeline), "FILE",
-	  "Write the measures over time, thinned so that every peak is "
-	  "kept: CSV, or JSON where the name ends in .json. See gpupool "
-	  "help metrics." },
+	  "Write the measures over time, thinned so that every peak is kept, "
+	  "as CSV, or as JSON if the name ends in .json. See gpupool help "
+	  "metrics." },
 	{ "alert", 0, GP_OPTION_LIST, GP_AT(alerts), "CONDITION",
-	  "Exit 1 if it was ever so, and say when: \"fragmentation>0.3 for "
+	  "Exit 1 if this was ever true, and say when: \"fragmentation>0.3 for "
 	  "100 events\"; may be given more than once." },
 	{ "timing", 0, GP_OPTION_FLAG, GP_AT(timing), NULL,
 	  "Say how long reading and replaying took." },
@@ -610,8 +611,8 @@ const struct gp_command gp_replay_command = {
 		 "compared with the recorded one.\n"
 		 "With settings, a release, a capacity or an engine it is a "
 		 "what-if on a simulated device. A setting's own flag is added "
-		 "to the recorded settings; --alloc-conf takes their "
-		 "place.\n" GP_ABOUT_RANKS,
+		 "to the recorded settings; --alloc-conf replaces "
+		 "them.\n" GP_ABOUT_RANKS,
 	.options = "alloc-conf torch capacity engine pool-threshold "
 		   "pool-reuse pool-keep torch-lib device check-memory cudart "
 		   "on-oom compare strict format output events map timeline "

@@ -141,7 +141,8 @@ static enum gp_status check(const struct gp_options *options,
 	if (!options->to_event || options->from_event < options->to_event)
 		return GP_OK;
 	gp_diag_hint(diag, "--to is the first event that is left out");
-	return gp_diag_set(diag, GP_USAGE, "from event %llu to %llu is nothing",
+	return gp_diag_set(diag, GP_USAGE,
+			   "from event %llu to %llu there is nothing",
 			   (unsigned long long)options->from_event,
 			   (unsigned long long)options->to_event);
 }
@@ -170,9 +171,9 @@ static enum gp_status slice_command(const struct gp_options *options,
 
 static const struct gp_option slice_options[] = {
 	{ "from", 0, GP_OPTION_COUNT, GP_AT(from_event), "EVENT",
-	  "The first event of the part; 0 unless given." },
+	  "The first event of the part; default: 0." },
 	{ "to", 0, GP_OPTION_COUNT, GP_AT(to_event), "EVENT",
-	  "The first event behind the part; all unless given." },
+	  "The first event after the part; default: all events." },
 	GP_TRACE_FORMAT_OPTION,
 	{ 0 },
 };
@@ -183,9 +184,10 @@ const struct gp_command gp_slice_command = {
 	.least = 2,
 	.most = 2,
 	.sentence = "Cut out a part that replays on its own.",
-	.about = "Events from --from up to, but not including, --to, numbered "
-		 "as in reports. Memory as it is by then becomes the part's "
-		 "start state. A request is not parted from its outcomes.",
+	.about = "Keeps the events from --from up to, but not including, --to, "
+		 "numbered as in reports. The state of memory before them "
+		 "becomes the part's start state. A request is not separated "
+		 "from its outcomes.",
 	.options = "from to format anonymous max-input quiet",
 	.own = slice_options,
 	.run = slice_command,

@@ -112,15 +112,14 @@ const struct gp_command gp_suggest_command = {
 	.least = 1,
 	.most = 100000,
 	.sentence = "Find the setting under which a trace fits a device.",
-	.about =
-		"Replays the settings that people try, each alone, at the "
-		"capacity, and names the one to use, with its line, its proof "
-		"and its cost. Where none helps, it says how much memory is "
-		"missing.\n"
-		"Without --capacity, the device is the recorded one.\n"
-		"TRACE may be a folder: all traces in it. Several traces are "
-		"ranks of one job, those that are alike are replayed once, and "
-		"the setting is to serve them all.",
+	.about = "Replays the settings that people try, each alone, at the "
+		 "capacity, and names the one to use, with its line, its proof "
+		 "and its cost. If none helps, it says how much memory is "
+		 "missing.\n"
+		 "Without --capacity, the device is the recorded one.\n"
+		 "TRACE may be a folder: all traces in it. Several traces are "
+		 "ranks of one job; those that are alike are replayed once, "
+		 "and the setting must serve all of them.",
 	.options = "prices torch capacity without format output ascii color "
 		   "max-input quiet",
 	.run = suggest_command,

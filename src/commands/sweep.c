@@ -613,8 +613,8 @@ static enum gp_status begin(struct session *s, struct gp_diag *diag)
 	}
 	if (status == GP_OK && options->cut && options->rank_by) {
 		status = gp_diag_set(diag, GP_USAGE,
-				     "--cut goes by what is reserved, and so "
-				     "not with another --rank-by");
+				     "--cut compares what is reserved, so it "
+				     "does not work with another --rank-by");
 	}
 	s->threads = gp_options_threads(options);
 	s->prices = gp_prices_built_in();
@@ -641,7 +641,7 @@ static enum gp_status check_possible(const struct session *s,
 		return GP_OK;
 	gp_diag_hint(diag, "see: gpupool help settings");
 	gp_diag_set(diag, GP_INPUT,
-		    "none of the settings is possible; the last: %.200s",
+		    "none of the settings can be used; the last: %.200s",
 		    c->reason);
 	gp_hint_settings(c->conf, diag);
 	return GP_INPUT;
@@ -661,11 +661,13 @@ static enum gp_status verdict(const struct session *s, struct gp_diag *diag)
 		return gp_diag_set(diag, GP_SYSTEM,
 				   "interrupted, with values left that were "
 				   "not tried");
-	gp_diag_hint(diag, s->keeps_bodies
-				   ? "the report has those; --resume FILE "
-				     "goes on from there"
-				   : "the report has those; only one written "
-				     "by --format json can be resumed");
+	gp_diag_hint(
+		diag,
+		s->keeps_bodies
+			? "the report has the finished ones; --resume FILE "
+			  "continues from there"
+			: "the report has the finished ones; only a report "
+			  "written by --format json can be resumed");
 	return gp_diag_set(diag, GP_SYSTEM, "interrupted after %zu of %zu runs",
 			   s->done, s->total);
 }
@@ -735,7 +737,7 @@ static enum gp_status sweep_command(const struct gp_options *options,
 #define FORMATS                                                                \
 	"format", 0, GP_OPTION_FORMAT, GP_AT(format),                          \
 		"text|json|csv|markdown|html",                                 \
-		"For a person, for a program, as a table, or as a page for a " \
+		"For people, for programs, as a table, or as a page for a "    \
 		"browser."
 
 static const struct gp_option sweep_options[] = {
@@ -743,27 +745,27 @@ static const struct gp_option sweep_options[] = {
 	  "Try these settings, as PYTORCH_CUDA_ALLOC_CONF has them; may be "
 	  "given more than once." },
 	{ "confs", 0, GP_OPTION_TEXT, GP_AT(confs_file), "FILE",
-	  "Try the settings in FILE, one PYTORCH_CUDA_ALLOC_CONF a line; # "
-	  "begins a remark, \"\" is PyTorch's defaults." },
+	  "Try the settings in FILE, one PYTORCH_CUDA_ALLOC_CONF per line; # "
+	  "begins a comment, \"\" is PyTorch's defaults." },
 	{ "preset", 0, GP_OPTION_TEXT, GP_AT(preset), "quick|full",
-	  "Try what people try: each usual setting by itself, or all their "
-	  "combinations. quick unless anything else says what to try." },
+	  "Try the settings that people use: each by itself, or all "
+	  "combinations. Default: quick, if nothing else says what to try." },
 	{ "set", 0, GP_OPTION_LIST, GP_AT(sets), "NAME=VALUE,...",
-	  "Try each of these values with all else: a setting by PyTorch's "
-	  "name, or torch, capacity or engine. none is not set; 32..512*2 "
-	  "and 0.6..0.9+0.1 are ranges; all is every value that makes a "
-	  "difference. May be given more than once." },
+	  "Try each of these values, combined with everything else: a setting "
+	  "by PyTorch's name, or torch, capacity or engine. none: not set; "
+	  "32..512*2 and 0.6..0.9+0.1 are ranges; all: every value that makes "
+	  "a difference. May be given more than once." },
 	{ "most-runs", 0, GP_OPTION_COUNT, GP_AT(most_runs), "N",
-	  "Where --set asks for all values, make N replays at most; 2000 "
-	  "unless given." },
+	  "If --set asks for all values, make at most N replays; default: "
+	  "2000." },
 	{ "cut", 0, GP_OPTION_FLAG, GP_AT(cut), NULL,
 	  "Cut runs short once they reserve more than the first "
 	  "combination does, or serve fewer requests, and say which." },
 	{ "shard", 0, GP_OPTION_TEXT, GP_AT(shard), "I/N",
-	  "Do only the I-th of N parts, and write it for gpupool merge." },
+	  "Run only the I-th of N parts, and write it for gpupool merge." },
 	{ "resume", 0, GP_OPTION_TEXT, GP_AT(resume), "FILE",
-	  "Take over what FILE, an unfinished report or part, has done; it "
-	  "may be the output file, which then need not be there yet." },
+	  "Reuse the runs in FILE, an unfinished report or part; it may be the "
+	  "output file, which then need not exist yet." },
 	{ FORMATS },
 	{ 0 },
 };
@@ -780,11 +782,11 @@ const struct gp_command gp_sweep_command = {
 		"served, then least memory reserved, fewest retries, least "
 		"time in device calls, fewest settings. Those that PyTorch "
 		"refuses are named.\n"
-		"Without --set, --preset, --confs or --alloc-conf it tries "
-		"what people usually try. --set changes the recorded settings, "
-		"or those of the other three.\n"
-		"TRACE may be a folder: all traces in it. With several traces, "
-		"ranks of one job, the worst one decides, and those that are "
+		"Without --set, --preset, --confs or --alloc-conf it tries the "
+		"settings that people use. --set changes the recorded "
+		"settings, or those of the other three.\n"
+		"TRACE may be a folder: all traces in it. Several traces are "
+		"ranks of one job: the worst one decides, and those that are "
 		"alike are replayed once.",
 	.options = "alloc-conf confs preset set most-runs rank-by cut prices "
 		   "jobs shard resume torch capacity engine torch-lib without "
@@ -847,7 +849,7 @@ const struct gp_command gp_merge_command = {
 	.least = 1,
 	.most = 100000,
 	.sentence = "Put the parts of a split sweep together.",
-	.about = "The report is, to the byte, that of a sweep that was not "
+	.about = "The report is byte for byte that of a sweep that was not "
 		 "split.",
 	.options = "rank-by format output ascii color quiet",
 	.own = merge_options,

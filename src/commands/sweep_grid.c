@@ -121,7 +121,7 @@ static enum gp_status add_preset(struct lists *lists, const char *name,
 		add_quick(lists);
 		return GP_OK;
 	}
-	gp_diag_hint(diag, "there are quick and full");
+	gp_diag_hint(diag, "the presets are quick and full");
 	return gp_diag_set(diag, GP_USAGE, "there is no preset %s", name);
 }
 
@@ -211,8 +211,8 @@ static enum gp_status check_engines(const struct gp_grid *grid,
 				     "... puts settings side by side",
 				     engine->name);
 			return gp_diag_set(diag, GP_USAGE,
-					   "sweep is about the memory of "
-					   "devices, and %s about the host's",
+					   "sweep is about device memory, and "
+					   "%s is an allocator of host memory",
 					   engine->name);
 		}
 		if (engine->simulated)
@@ -395,6 +395,6 @@ enum gp_status gp_sweep_shard(const struct gp_options *options,
 	    shard->index && shard->index <= shard->count)
 		return GP_OK;
 	gp_diag_hint(diag, "for example --shard 1/3, 2/3 and 3/3");
-	return gp_diag_set(diag, GP_USAGE, "--shard %s: not a part of a whole",
+	return gp_diag_set(diag, GP_USAGE, "--shard %s: not a part such as 1/3",
 			   options->shard);
 }

@@ -435,10 +435,11 @@ static enum gp_status refuse(const struct gp_options *options,
 
 	if (!flag)
 		return GP_OK;
-	return gp_diag_set(diag, GP_USAGE,
-			   "with all values of a setting each whole run tells "
-			   "which is next, and so not with %s",
-			   flag);
+	return gp_diag_set(
+		diag, GP_USAGE,
+		"with all values of a setting, each complete run decides which "
+		"value is next, so it does not work with %s",
+		flag);
 }
 
 static bool is_asked(const struct gp_grid *grid)

@@ -138,11 +138,11 @@ enum gp_status gp_pack_write(FILE *under, enum gp_packing packing,
 		return write(arg, under, diag);
 	out = open_packed(under, packing);
 	if (!out)
-		return gp_diag_set(diag, GP_SYSTEM, "it cannot be packed");
+		return gp_diag_set(diag, GP_SYSTEM, "it cannot be compressed");
 	status = write(arg, out, diag);
 	if (fclose(out) && status == GP_OK)
 		status = gp_diag_set(diag, GP_SYSTEM,
-				     "it cannot be written packed");
+				     "it cannot be written compressed");
 	return status;
 }
 
@@ -285,8 +285,8 @@ static enum gp_status by_name(const struct gp_options *options,
 		return GP_OK;
 	}
 	gp_diag_hint(diag, "give --format json, jsonl or binary");
-	return gp_diag_set(diag, GP_USAGE, "the name %s does not say a format",
-			   path);
+	return gp_diag_set(diag, GP_USAGE,
+			   "the ending of %s is not a known format", path);
 }
 
 /* Refuses to write binary data to a terminal. */

@@ -73,11 +73,11 @@ enum gp_status gp_vary_parse(struct gp_vary *vary,
 	if (!parse(vary, text)) {
 		gp_diag_hint(diag, "--vary batch_size=1..512 -- python "
 				   "train.py --batch {batch_size}");
-		return gp_diag_set(diag, GP_USAGE,
-				   "--vary %s: it takes a name and two whole "
-				   "numbers from 1 on, the lesser first: "
-				   "NAME=1..512",
-				   text);
+		return gp_diag_set(
+			diag, GP_USAGE,
+			"--vary %s: it takes a name and two whole "
+			"numbers from 1 on, the smaller first: NAME=1..512",
+			text);
 	}
 	is_there = place_in(vary, options->from_trace) != NULL;
 	for (size_t i = 0; i < options->operand_count; i++)
@@ -87,10 +87,11 @@ enum gp_status gp_vary_parse(struct gp_vary *vary,
 				   "--vary %s: the command has no {%s}", text,
 				   vary->name);
 	if (options->kept && !place_in(vary, options->kept))
-		return gp_diag_set(diag, GP_USAGE,
-				   "--keep %s: with --vary its name has {%s}, "
-				   "as a trace of each is kept",
-				   options->kept, vary->name);
+		return gp_diag_set(
+			diag, GP_USAGE,
+			"--keep %s: with --vary the name must contain {%s}, as "
+			"one trace is kept for each value",
+			options->kept, vary->name);
 	return GP_OK;
 }
 

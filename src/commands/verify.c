@@ -130,9 +130,9 @@ static enum gp_status verify_device(struct subject *j, uint32_t device,
 	status = gp_verify(&config, &result, diag);
 	gp_progress_end(&j->s->progress);
 	if (status == GP_OK && j->s->cuda && gp_interrupt_came())
-		return gp_diag_set(diag, GP_SYSTEM,
-				   "interrupted; the device's memory was "
-				   "given back");
+		return gp_diag_set(
+			diag, GP_SYSTEM,
+			"interrupted; the device's memory was released");
 	if (status != GP_OK)
 		return status;
 	print(j, device, &result);
@@ -187,9 +187,9 @@ static enum gp_status verify_all(struct session *s, struct gp_diag *diag)
 	if (!s->width)
 		gp_diag_file(diag, s->options->operands[0]);
 	return gp_diag_set(diag, GP_FAILED,
-			   s->cuda ? "the device's replay is not the simulated "
-				     "one"
-				   : "the allocators do not decide alike");
+			   s->cuda ? "the replay on the device differs from "
+				     "the simulated one"
+				   : "the allocators make different decisions");
 }
 
 static int widest(const struct gp_options *options)
@@ -209,8 +209,8 @@ static enum gp_status check(const struct gp_options *options,
 {
 	if (options->check_memory && !options->device)
 		return gp_diag_usage(diag, "verify",
-				     "--check-memory needs memory, which a "
-				     "simulated device has not",
+				     "--check-memory needs real memory, which "
+				     "a simulated device does not have",
 				     "add --device cuda, on a machine with a "
 				     "GPU");
 	if (options->engine && !options->device)
@@ -249,11 +249,11 @@ static enum gp_status verify_command(const struct gp_options *options,
 
 static const struct gp_option verify_options[] = {
 	{ "engine", 0, GP_OPTION_TEXT, GP_AT(engine), "NAME",
-	  "With --device cuda: the allocator whose replay there is "
-	  "compared, caching unless given; torch is PyTorch's own." },
+	  "With --device cuda: the allocator to replay there; default: "
+	  "caching; torch is PyTorch's own." },
 	{ "device", 0, GP_OPTION_WORD, GP_AT(device), "sim|cuda",
 	  "cuda: compare the replay on the first GPU, whose memory is "
-	  "taken, with the simulated one." },
+	  "allocated, with the simulated one." },
 	{ 0 },
 };
 
@@ -267,12 +267,12 @@ const struct gp_command gp_verify_command = {
 		"The trace's requests go through gpupool's allocator and "
 		"through PyTorch's own libc10_cuda.so, side by side on the "
 		"simulated device. Each action and each counter is compared, "
-		"and the first difference is shown with what stood around it.\n"
+		"and the first difference is shown with what is around it.\n"
 		"Settings and release are the recorded ones unless others are "
 		"given. Needs PyTorch's allocator of that release: make "
 		"torch-engine TORCH=2.15.0, or --torch-lib.\n"
 		"With --device cuda a replay on the first GPU is compared with "
-		"the simulated one instead. Several traces are told in a "
+		"the simulated one instead. Several traces are reported in a "
 		"table.",
 	.options = "alloc-conf torch capacity engine torch-lib device "
 		   "check-memory cudart max-input quiet",

@@ -60,7 +60,7 @@ static void print_request(const struct printer *t, const struct gp_event *e)
 static void print_actions(const struct printer *t,
 			  const struct gp_difference *d)
 {
-	fputs("\nThe last actions that are alike:\n", t->out);
+	fputs("\nThe last identical actions:\n", t->out);
 	for (size_t i = 0; i < d->before; i++) {
 		fprintf(t->out, "    %-*s  ", (int)strlen(t->ours), "both");
 		print_action(t, &d->ours.actions[i]);
@@ -114,7 +114,7 @@ static void print_counters(const struct printer *t,
 	int64_t ours, theirs;
 	char name[64];
 
-	fputs("\nCounters behind it that differ:\n", t->out);
+	fputs("\nCounters after it that differ:\n", t->out);
 	for (size_t i = 0;
 	     gp_verify_counter(i, name, sizeof(name), &d->ours.stats,
 			       &d->theirs.stats, &ours, &theirs);
@@ -248,13 +248,13 @@ void gp_verify_text(const struct gp_verify_outcome *outcome, FILE *out)
 	print_result(&t, outcome);
 	if (outcome->asked != outcome->ran)
 		fprintf(out,
-			"    PyTorch 2.%u stands for 2.%u, which decides "
-			"alike\n",
+			"    PyTorch 2.%u is used for 2.%u, which makes the "
+			"same decisions\n",
 			outcome->ran, outcome->asked);
 	if (r->permuted)
 		fprintf(out,
-			"    %s of them in another order than their "
-			"neighbours', which is left to a hash\n",
+			"    %s of them in another order among neighbours, "
+			"which depends on a hash\n",
 			gp_count_text(r->permuted, a));
 	if (outcome->is_checked) {
 		fputs("    ", out);

@@ -189,8 +189,7 @@ static enum gp_status choose_device(struct session *s, uint32_t *device,
 	uint32_t best = 0;
 
 	if (!trace->device_count)
-		return gp_diag_set(diag, GP_INPUT,
-				   "the trace is of no device at all");
+		return gp_diag_set(diag, GP_INPUT, "the trace has no device");
 	if (asked == GP_COUNT_BY_DEFAULT) {
 		for (uint32_t i = 1; i < trace->device_count; i++)
 			if (results[i].at_peak.reserved >
@@ -297,17 +296,17 @@ static enum gp_status at_oom(struct session *s, const char *ordinal,
 
 	if (*ordinal && (!parse_count(ordinal + 1, &which) || !which))
 		return gp_diag_set(diag, GP_USAGE,
-				   "--at %s: after oom: stands 1, 2, ...",
+				   "--at %s: after oom: comes 1, 2, ...",
 				   s->options->at);
 	if (which > ooms->count) {
 		if (ooms->count)
 			gp_diag_hint(diag, "use --at oom:%zu", ooms->count);
 		else
 			gp_diag_hint(diag, "use --at peak");
-		return gp_diag_set(diag, GP_USAGE,
-				   "--at %s: requests without memory in this "
-				   "run: %zu",
-				   s->options->at, ooms->count);
+		return gp_diag_set(
+			diag, GP_USAGE,
+			"--at %s: out-of-memory errors in this run: %zu",
+			s->options->at, ooms->count);
 	}
 	s->moment.event = ooms->events[which - 1];
 	s->moment.what = which == 1 ? "the first out-of-memory error"
@@ -373,7 +372,7 @@ static enum gp_status check_window(struct session *s, struct gp_diag *diag)
 
 	if (o->to_event && o->from_event >= o->to_event)
 		return gp_diag_set(diag, GP_USAGE,
-				   "from event %llu to %llu is nothing",
+				   "from event %llu to %llu there is nothing",
 				   (unsigned long long)o->from_event,
 				   (unsigned long long)o->to_event);
 	return GP_OK;
@@ -534,7 +533,7 @@ static enum gp_status find_block(struct session *s, struct gp_diag *diag)
 	if (s->lifetime)
 		return GP_OK;
 	return gp_diag_set(diag, GP_USAGE,
-			   "block %llu is never given any memory in this run",
+			   "block %llu is never allocated in this run",
 			   (unsigned long long)o->block);
 }
 
@@ -585,8 +584,8 @@ static enum gp_status view_command(const struct gp_options *options,
 		if (!strcmp(sights[i].name, options->operands[0]))
 			shown.sight = &sights[i];
 	if (!shown.sight) {
-		gp_diag_hint(diag, "there are bands, holders, events, state "
-				   "and block");
+		gp_diag_hint(diag, "the views are bands, holders, events, "
+				   "state and block");
 		return gp_diag_set(diag, GP_USAGE, "there is no view of %s",
 				   options->operands[0]);
 	}
@@ -606,35 +605,35 @@ static enum gp_status view_command(const struct gp_options *options,
 
 static const struct gp_option view_options[] = {
 	{ "at", 0, GP_OPTION_TEXT, GP_AT(at), "EVENT|peak|oom|oom:N|end",
-	  "The moment: behind that event, at the peak of reserved, at the "
-	  "first or the N-th request without memory, at the end. Unless "
-	  "given: the first oom, or the peak where there is none." },
+	  "The moment: after that event, at the peak of reserved, at the first "
+	  "or the N-th out-of-memory error, or at the end. Default: the first "
+	  "oom, or the peak if there is none." },
 	{ "before", 0, GP_OPTION_FLAG, GP_AT(before), NULL,
-	  "Before that event, not behind it." },
+	  "Before that event, not after it." },
 	{ "by", 0, GP_OPTION_WORD, GP_AT(by),
 	  "site|size|stream|pool|category|module",
-	  "What belongs together; site unless given. Categories and modules "
-	  "are known of what record made." },
+	  "How to group blocks; default: site. Categories and modules are "
+	  "known in traces made by record." },
 	{ "device", 0, GP_OPTION_COUNT, GP_AT(gpu_device), "N",
-	  "The device, by CUDA's ordinal; the one with the most memory unless "
-	  "given." },
+	  "The device, by CUDA's ordinal; default: the one with the most "
+	  "memory." },
 	{ "from", 0, GP_OPTION_COUNT, GP_AT(from_event), "EVENT",
-	  "bands, events: the first event; 0 unless given." },
+	  "bands, events: the first event; default: 0." },
 	{ "to", 0, GP_OPTION_COUNT, GP_AT(to_event), "EVENT",
 	  "bands, events: the first event that is left out." },
 	{ "columns", 0, GP_OPTION_COUNT, GP_AT(columns), "N",
-	  "bands: moments that are shown, at most; 1200 unless given." },
+	  "bands: the most moments to show; default: 1200." },
 	{ "bands", 0, GP_OPTION_COUNT, GP_AT(bands), "N",
-	  "bands: how many blocks, at most; 20 in a text, else 500 unless "
-	  "given." },
+	  "bands: the most blocks to show; default: 20 in text, otherwise "
+	  "500." },
 	{ "row", 0, GP_OPTION_COUNT, GP_AT(row), "N",
-	  "events: of those that are found, the first row; 0 unless given." },
+	  "events: the first row to show of those found; default: 0." },
 	{ "rows", 0, GP_OPTION_COUNT, GP_AT(rows), "N",
-	  "events, holders: how many rows, at most; 100 events and, in a "
-	  "text, 20 holders unless given." },
+	  "events, holders: the most rows to show; default: 100 events and, in "
+	  "text, 20 holders." },
 	{ "find", 0, GP_OPTION_TEXT, GP_AT(find), "TEXT",
-	  "events: those with this in a frame of their stack, or of their "
-	  "block's: a file, a line or a function, in either case." },
+	  "events: those with this text in a frame of their stack, or of their "
+	  "block's: a file, a line or a function, in upper or lower case." },
 	{ "op", 0, GP_OPTION_TEXT, GP_AT(op), "NAME,...",
 	  "events: of these kinds, such as alloc,free." },
 	{ "min-size", 0, GP_OPTION_BYTES, GP_AT(least_size), "SIZE",
@@ -644,12 +643,13 @@ static const struct gp_option view_options[] = {
 	{ "stream", 0, GP_OPTION_TEXT, GP_AT(stream), "N",
 	  "events: of this stream; 0 is the default one." },
 	{ "block", 0, GP_OPTION_COUNT, GP_AT(block), "ID",
-	  "block, events: of that id, as other views tell it." },
+	  "block, events: of this id, as other views show it." },
 	{ "byte", 0, GP_OPTION_COUNT, GP_AT(byte), "BYTE",
-	  "block: the one that lies there at that moment when blocks lie one "
-	  "upon another, the oldest at the bottom." },
+	  "block: the block at this byte when the blocks of that moment are "
+	  "stacked, the oldest at the bottom." },
 	{ "format", 0, GP_OPTION_FORMAT, GP_AT(format),
-	  "text|json|csv|markdown", "For a person, a program or a table." },
+	  "text|json|csv|markdown",
+	  "For people, for programs, or as a table." },
 	{ 0 },
 };
 
@@ -660,10 +660,10 @@ const struct gp_command gp_view_command = {
 	.most = 2,
 	.sentence = "Look at a run moment by moment and block by block.",
 	.about = "VIEW is one of these. bands: the blocks that take most of a "
-		 "picture of allocated "
-		 "memory over time. holders: who holds the memory at a moment. "
-		 "events: the list of events. state: segments and blocks at a "
-		 "moment. block: one block, with its stack.\n"
+		 "plot of allocated memory over time. holders: who holds the "
+		 "memory at a moment. events: the list of events. state: "
+		 "segments and blocks at a moment. block: one block, with its "
+		 "stack.\n"
 		 "The run is the recorded one; settings, a release or a "
 		 "capacity make it a what-if.",
 	.options = "at before by device from to columns bands row rows find op "

@@ -28,7 +28,7 @@
 	"A100, 4096 pages of 2 MiB, mean: "                                    \
 	"github.com/magnate3/linux-riscv-dev, nccl/gpu/shm/bench_vmm"
 #define PAIR                                                                   \
-	"half of the 31.2 ms that 1 GiB takes to be allocated and given back " \
+	"half of the 31.2 ms that allocating and freeing 1 GiB takes "         \
 	"without a pool: github.com/vortex-data/vortex/pull/7831"
 
 static const struct gp_price shipped_rows[] = {
@@ -50,8 +50,8 @@ static const struct gp_price shipped_rows[] = {
 	{ GP_PRICE_UNMAP, 2 * MIB, 25.63, VMM },
 	{ GP_PRICE_RELEASE, 0, 0, "no public measurement: left out" },
 	{ GP_PRICE_SYNCHRONIZE, 0, 0,
-	  "waits for what the device has still to do, which no trace tells: "
-	  "left out" },
+	  "waits for pending work of the device, which no trace records: left "
+	  "out" },
 };
 
 static const struct gp_prices shipped = {
@@ -209,7 +209,7 @@ static enum gp_status load(const char *path, json_t **root,
 		status = failed(diag);
 	if (length > MOST_BYTES)
 		status = gp_diag_set(diag, GP_INPUT,
-				     "larger than any list of prices");
+				     "too large for a list of prices");
 	if (status == GP_OK) {
 		*root = json_loadb(text, length, JSON_REJECT_DUPLICATES,
 				   &error);

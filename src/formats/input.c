@@ -157,7 +157,7 @@ static const struct format {
 } formats[] = {
 	{ { "PyTorch snapshot",
 	    "torch.cuda.memory._dump_snapshot(), pickle of protocol 2 to 5, or "
-	    "the same as JSON. An answer key: every address is compared.",
+	    "the same as JSON. Every recorded address is compared.",
 	    NULL },
 	  gp_pickle_is,
 	  gp_pickle_read },
@@ -193,28 +193,29 @@ static enum gp_status fail_unknown(const unsigned char *at, size_t n,
 {
 	if (begins_with(at, n, "version https://git-lfs")) {
 		gp_diag_hint(diag, "git lfs pull fetches the file");
-		return gp_diag_foreign(diag, "it is a pointer to a file that "
-					     "Git LFS has, and no trace");
+		return gp_diag_foreign(
+			diag,
+			"it is a pointer to a file in Git LFS, not a trace");
 	}
 	if (begins_with(at, n, "<")) {
-		gp_diag_hint(diag, "a repository's page about a file is not "
-				   "the file: fetch the raw one");
-		return gp_diag_foreign(diag, "it is HTML or XML, and no trace");
+		gp_diag_hint(diag, "a web page about a file is not the file: "
+				   "download the raw file");
+		return gp_diag_foreign(diag, "it is HTML or XML, not a trace");
 	}
 	if (begins_with(at, n, "PK\003\004")) {
 		gp_diag_hint(diag, "give the file's name, or unpack it");
-		return gp_diag_foreign(diag, "it is a zip file, which is not "
-					     "read from a pipe");
+		return gp_diag_foreign(diag, "it is a zip file, which cannot "
+					     "be read from a pipe");
 	}
 	if (n && memmem(at, n, GP_OOM_MARK, strlen(GP_OOM_MARK))) {
-		gp_diag_hint(diag, "gpupool FILE says what the message of "
-				   "PyTorch's error tells, if it is whole; "
-				   "more is in a trace");
+		gp_diag_hint(diag,
+			     "gpupool FILE explains the message of PyTorch's "
+			     "error, if it is complete; a trace says more");
 		return gp_diag_foreign(diag, "it is the log of a program that "
-					     "ran out of memory, and no trace");
+					     "ran out of memory, not a trace");
 	}
-	gp_diag_hint(diag, "PyTorch's memory snapshots are understood, "
-			   "profiles and more: gpupool help formats");
+	gp_diag_hint(diag, "PyTorch's memory snapshots, profiles and more can "
+			   "be read: gpupool help formats");
 	return gp_diag_foreign(diag, n ? "its format is not recognised"
 				       : "it is empty");
 }
@@ -235,9 +236,9 @@ static enum gp_status fail_host(struct gp_trace **trace, struct gp_diag *diag)
 {
 	gp_trace_destroy(*trace);
 	*trace = NULL;
-	gp_diag_hint(diag, "PyTorch 2.15 keeps them in a snapshot: "
-			   "torch.cuda.memory._record_memory_history("
-			   "record_pinned_host_memory=True)");
+	gp_diag_hint(diag, "PyTorch 2.15 records them in a snapshot: "
+			   "torch.cuda.memory._record_memory_history(record_"
+			   "pinned_host_memory=True)");
 	return gp_diag_foreign(diag,
 			       "it has no requests for pinned host memory");
 }

@@ -30,7 +30,7 @@ static void fail_at(struct gp_json_scan *scan, uint64_t byte, const char *what)
 		return;
 	gp_diag_record(scan->diag, "line %" PRIu64 ", byte %" PRIu64,
 		       scan->line + 1, byte);
-	gp_diag_hint(scan->diag, "is it JSON, and all of it?");
+	gp_diag_hint(scan->diag, "is it JSON, and complete?");
 	scan->status = gp_diag_set(scan->diag, GP_INPUT, "%s", what);
 }
 
@@ -409,7 +409,7 @@ static bool cut_value(struct gp_json_scan *scan, bool is_kept)
 
 	scan->length = 0;
 	if (gp_json_peek(scan) < 0)
-		gp_json_fail(scan, "it ends where a value should stand");
+		gp_json_fail(scan, "it ends where a value should be");
 	scan->start = gp_source_offset(scan->source);
 	if (!scan->status && cut_plain(scan))
 		return true;

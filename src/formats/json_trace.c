@@ -315,7 +315,7 @@ static void read_frees(struct gp_json_trace *t, const json_t *frees)
 	t->frees_are_at_once = text && !strcmp(text, "at_once");
 	if (!t->frees_are_at_once)
 		gp_json_trace_wrong(t, "the trace", "frees", frees,
-				    "at_once, or not there");
+				    "at_once, or absent");
 }
 
 /* A key of the header: its value is walked over, or is small and parsed as a
@@ -523,8 +523,9 @@ static enum gp_status resolve_sites(struct gp_json_trace *t)
 
 		if (caller != GP_NO_SITE && caller >= i) {
 			gp_diag_record(t->diag, "callers, element %zu", i);
-			gp_diag_hint(t->diag, "a site's caller stands before "
-					      "it; -1 is none");
+			gp_diag_hint(
+				t->diag,
+				"a site's caller comes before it; -1 is none");
 			status = gp_diag_set(t->diag, GP_INPUT,
 					     "site %u cannot call site %zu",
 					     caller, i);

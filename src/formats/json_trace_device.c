@@ -324,7 +324,7 @@ static bool read_ordinal(struct gp_json_trace *t, uint32_t *device)
 	gp_diag_hint(t->diag, "put everything about a device into one element");
 	t->scan->status = gp_diag_set(
 		t->diag, GP_INPUT,
-		"device %" PRIu64 " is there twice in \"devices\"", ordinal);
+		"device %" PRIu64 " appears twice in \"devices\"", ordinal);
 	return false;
 }
 
@@ -362,7 +362,7 @@ static void require_device(struct gp_json_trace *t, size_t number,
 	gp_diag_record(t->diag, "devices, element %zu", number);
 	gp_diag_hint(t->diag, "write {\"device\": 0, ...");
 	t->scan->status = gp_diag_set(
-		t->diag, GP_INPUT, "\"device\" must stand before \"%s\"", key);
+		t->diag, GP_INPUT, "\"device\" must come before \"%s\"", key);
 }
 
 void gp_json_trace_read_device(struct gp_json_trace *t, size_t number)

@@ -330,7 +330,7 @@ static bool read_stage(struct gp_json_trace *t, const struct raw *raw,
 	else if (stage.bytes && gp_plain_is(stage, "end"))
 		event->mark = GP_MARK_END;
 	else
-		return wrong(t, raw, STAGE, "start or end, or not there");
+		return wrong(t, raw, STAGE, "start or end, or absent");
 	return true;
 }
 

@@ -479,7 +479,7 @@ static void fail(struct kineto *k, const char *key)
 	if (k->scan->status)
 		return;
 	gp_diag_record(k->diag, "trace event %" PRIu64, k->events);
-	gp_diag_hint(k->diag, "is it as torch.profiler wrote it?");
+	gp_diag_hint(k->diag, "was it changed after torch.profiler wrote it?");
 	k->scan->status = gp_diag_set(k->diag, GP_INPUT,
 				      "its %s is not what it should be", key);
 }

@@ -51,7 +51,7 @@ static enum gp_status fail_damaged(struct gp_machine *m, const char *what)
 
 static enum gp_status fail_stack(struct gp_machine *m)
 {
-	return fail_damaged(m, "the pickle uses a value that is not there");
+	return fail_damaged(m, "the pickle uses a value that does not exist");
 }
 
 /* Makes room for everything that the bytes of the window can create; called
@@ -138,8 +138,8 @@ static enum gp_status set_items(struct gp_machine *m, uint64_t *items)
 	if (gp_value_tag(*dict) == GP_VALUE_DICT)
 		gp_objects_set(&m->objects, *dict, items, m->top);
 	else if (*dict != GP_VALUE_OPAQUE)
-		return fail_damaged(m, "the pickle adds items to what is no "
-				       "dict");
+		return fail_damaged(m, "the pickle adds items to something "
+				       "that is not a dict");
 	m->top = items;
 	return GP_OK;
 }
@@ -190,14 +190,15 @@ static enum gp_status fail_opcode(struct gp_machine *m, unsigned char opcode)
 
 	if (name) {
 		name_opcode(m);
-		gp_diag_hint(m->diag, "a memory snapshot is plain data, and a "
-				      "checkpoint is none: torch.cuda.memory."
-				      "_dump_snapshot(\"file.pickle\") writes "
-				      "one");
-		return gp_diag_set(m->diag, GP_INPUT,
-				   "opcode %s stands here, and gpupool "
-				   "executes nothing",
-				   name);
+		gp_diag_hint(
+			m->diag,
+			"a memory snapshot is plain data, a checkpoint is not: "
+			"torch.cuda.memory._dump_snapshot(\"file.pickle\") "
+			"writes a snapshot");
+		return gp_diag_set(
+			m->diag, GP_INPUT,
+			"opcode %s is not allowed: gpupool executes nothing",
+			name);
 	}
 	name = find_name(texts, opcode);
 	if (name) {
@@ -209,7 +210,7 @@ static enum gp_status fail_opcode(struct gp_machine *m, unsigned char opcode)
 				   name);
 	}
 	fail_damaged(m, "");
-	return gp_diag_set(m->diag, GP_INPUT, "0x%02x is no pickle opcode",
+	return gp_diag_set(m->diag, GP_INPUT, "0x%02x is not a pickle opcode",
 			   opcode);
 }
 
@@ -261,7 +262,9 @@ static enum gp_status append(struct gp_machine *m, uint64_t *items)
 			status = gp_objects_deliver_early(
 				&m->objects, *list, ordinal, items, m->top);
 	} else if (*list != GP_VALUE_OPAQUE) {
-		return fail_damaged(m, "the pickle appends to what is no list");
+		return fail_damaged(
+			m,
+			"the pickle appends to something that is not a list");
 	}
 	m->top = items;
 	return status;
@@ -598,8 +601,8 @@ leave:
 	case GP_OP_LONG_BINGET:
 		if (end - at < (opcode == GP_OP_BINGET ? 1 : 4))
 			return fail_early(m);
-		return fail_damaged(m, "the pickle refers to a memo entry "
-				       "that is not there");
+		return fail_damaged(m, "the pickle refers to a memo entry that "
+				       "does not exist");
 	}
 	status = step(m, opcode);
 	if (status != GP_OK)

@@ -80,7 +80,7 @@ static bool next_line(struct rmm *rmm, enum gp_status *status)
 	rmm->line++;
 	length = (size_t)((end ? end : s->end) - s->at);
 	if (length >= LINE_BYTES || memchr(s->at, '\0', length)) {
-		*status = fail(rmm, "it is no line of an RMM log");
+		*status = fail(rmm, "it is not a line of an RMM log");
 		return false;
 	}
 	memcpy(rmm->text, s->at, length);
@@ -89,7 +89,7 @@ static bool next_line(struct rmm *rmm, enum gp_status *status)
 	rmm->text[length] = '\0';
 	s->at = end ? end + 1 : s->end;
 	if (!is_printable(rmm->text))
-		*status = fail(rmm, "it is no line of an RMM log");
+		*status = fail(rmm, "it is not a line of an RMM log");
 	return *status == GP_OK;
 }
 

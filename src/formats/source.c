@@ -59,7 +59,7 @@ static bool fail_unpack(struct gp_source *source, const char *error)
 {
 	source->status = gp_diag_set(source->diag, GP_INPUT, "%s", error);
 	gp_diag_record(
-		source->diag, "byte %llu of what it unpacks to",
+		source->diag, "byte %llu of the decompressed file",
 		(unsigned long long)(source->base +
 				     (size_t)(source->end - source->buffer)));
 	gp_diag_hint(source->diag,
@@ -107,9 +107,10 @@ static bool is_within(struct gp_source *source)
 		most = GP_INPUT_MOST;
 	if (unpacked <= most)
 		return true;
-	gp_diag_hint(source->diag, "--max-input takes more, where memory does");
+	gp_diag_hint(source->diag,
+		     "--max-input allows more, if there is memory for it");
 	source->status = gp_diag_set(source->diag, GP_INPUT,
-				     "it unpacks to more than %s",
+				     "it decompresses to more than %s",
 				     gp_bytes_text(most, text));
 	return false;
 }

@@ -454,13 +454,13 @@ static bool load_needed(struct gp_plans_library *library,
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		if (load(names[i], source))
 			continue;
-		refuse(library, "%s.so.%u, which it needs, is not there",
+		refuse(library, "it needs %s.so.%u, which was not found",
 		       names[i], source->cuda);
 		return false;
 	}
 	if (load_driver(source->simcuda, source->folder))
 		return true;
-	refuse(library, "no driver could be put in its place");
+	refuse(library, "no stand-in for the driver could be loaded");
 	return false;
 }
 
@@ -475,8 +475,8 @@ static void describe(struct gp_plans_library *library,
 	    library->set(library->device, DEVICEPROP_JSON, GP_PLANS_CHAR,
 			 (int64_t)size, text) ||
 	    library->finalize(library->device))
-		refuse(library, "it plans for no device that is not there, as "
-				"9.8 and later do");
+		refuse(library, "it cannot plan for a device that is not "
+				"present; cuDNN 9.8 and later can");
 }
 
 void gp_plans_load(struct gp_plans_library *library,
@@ -493,7 +493,7 @@ void gp_plans_load(struct gp_plans_library *library,
 
 		*library = (struct gp_plans_library){ 0 };
 		refuse(library, "it cannot be loaded: %s",
-		       why ? why : "it is another library");
+		       why ? why : "it is not cuDNN");
 		return;
 	}
 	describe(library, source);

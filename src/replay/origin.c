@@ -54,7 +54,7 @@ static void explain_keys(const struct gp_trace *trace,
 		snprintf(choice->why, sizeof(choice->why), "%s", range->why);
 	else if (!choice->checked)
 		snprintf(choice->why, sizeof(choice->why),
-			 "nothing to tell 2.%d to 2.%d apart", range->first,
+			 "the trace fits 2.%d to 2.%d equally", range->first,
 			 range->last);
 	else
 		snprintf(choice->why, sizeof(choice->why),

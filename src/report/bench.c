@@ -43,7 +43,7 @@ static void print_about(const struct gp_page *page,
 	if (about->is_stand_in)
 		gp_page_field(page, "no device",
 			      "this runtime is a stand-in: the times below are "
-			      "those of its own code, and no GPU's");
+			      "those of its own code, not of a GPU");
 }
 
 static const char *size_text(uint64_t size, char text[GP_BYTES_TEXT])
@@ -61,7 +61,7 @@ void gp_report_bench_text(const struct gp_bench_report *report,
 	if (!report->bench->count)
 		return;
 	gp_page_blank(&page);
-	fprintf(out, "%-22s %9s %9s %9s %9s %9s %6s\n", "us a call", "size",
+	fprintf(out, "%-22s %9s %9s %9s %9s %9s %6s\n", "us per call", "size",
 		"first", "p10", "median", "p90", "calls");
 	for (size_t i = 0; i < report->bench->count; i++) {
 		const struct gp_bench_row *row = &report->bench->rows[i];
@@ -202,7 +202,7 @@ void gp_report_speed_text(const struct gp_speed_report *report,
 		     gp_page_name(report->path),
 		     gp_plural_text(report->events, "event", events));
 	gp_page_blank(&page);
-	fprintf(out, "%-22s %10s %10s %10s %6s\n", "ns an event", "p10",
+	fprintf(out, "%-22s %10s %10s %10s %6s\n", "ns per event", "p10",
 		"median", "p90", "runs");
 	for (size_t i = 0; i < report->count; i++) {
 		const struct gp_speed *row = &report->rows[i];

@@ -79,7 +79,7 @@ static enum gp_status fail(const struct reader *r, const char *key,
 {
 	gp_diag_file(r->diag, r->path);
 	gp_diag_record(r->diag, "run %zu, device %zu", r->run, r->device);
-	return gp_diag_set(r->diag, GP_INPUT, "%s is missing or no %s", key,
+	return gp_diag_set(r->diag, GP_INPUT, "%s is missing or not a %s", key,
 			   kind);
 }
 
@@ -249,8 +249,9 @@ static enum gp_status read_runs(struct reader *r, const json_t *report,
 	if (status != GP_OK || list->count)
 		return status;
 	gp_diag_file(r->diag, r->path);
-	gp_diag_hint(r->diag, "gpupool replay TRACE --format json makes one "
-			      "that has");
+	gp_diag_hint(
+		r->diag,
+		"gpupool replay TRACE --format json writes one that has runs");
 	return gp_diag_set(r->diag, GP_INPUT, "the report has no runs");
 }
 

@@ -321,13 +321,13 @@ static void print_steps(const struct gp_page *page,
 		     gp_count_text(steps->a, a), gp_count_text(steps->b, b),
 		     gp_count_text(steps->alike, alike));
 	if (steps->first)
-		gp_page_line(page, GP_TONE_PLAIN, 2,
-			     "The first that is not: %.200s, number %" PRIu64
-			     " of that name, with %s requests in A and %s in "
-			     "B.",
-			     steps->first, steps->first_ordinal,
-			     gp_count_text(steps->a_requests, a),
-			     gp_count_text(steps->b_requests, b));
+		gp_page_line(
+			page, GP_TONE_PLAIN, 2,
+			"The first that differs: %.200s, number %" PRIu64
+			" of that name, with %s requests in A and %s in B.",
+			steps->first, steps->first_ordinal,
+			gp_count_text(steps->a_requests, a),
+			gp_count_text(steps->b_requests, b));
 }
 
 static void print_divergence(const struct gp_page *page,
@@ -342,7 +342,7 @@ static void print_divergence(const struct gp_page *page,
 	gp_plural_text(divergence->common, "request", common);
 	if (divergence->starts_differ)
 		gp_page_line(page, GP_TONE_PLAIN, 2,
-			     "The traces begin with other memory live.");
+			     "The traces begin with different memory live.");
 	if (!divergence->is_there) {
 		gp_page_line(page, GP_TONE_PLAIN, 2,
 			     "The requests are the same throughout: %s.",
@@ -429,7 +429,8 @@ static void print_verdict(const struct gp_page *page,
 		gp_page_line(page, GP_TONE_PLAIN, 2,
 			     "Both reserve %s at the peak%s%s.",
 			     gp_bytes_text(a, bytes),
-			     *causes ? ", made of other things: " : "", causes);
+			     *causes ? ", but not of the same parts: " : "",
+			     causes);
 	else
 		gp_page_line(page, b > a ? GP_TONE_BAD : GP_TONE_GOOD, 2,
 			     "B reserves %s %s than A at the peak%s: %s.",
@@ -565,9 +566,9 @@ static void print_notes(const struct gp_page *page,
 	gp_page_blank(page);
 	if (change->is_same)
 		gp_page_line(page, GP_TONE_PLAIN, 2,
-			     "Both make the same requests, and are looked at "
-			     "where the program holds the most: behind "
-			     "%s. What they reserve beyond that is free.",
+			     "Both make the same requests, and are compared "
+			     "where the program holds the most: after %s. What "
+			     "they reserve beyond that is free.",
 			     event_words(&change->a, change->device, event));
 	print_moment(page, "A", change->device, &change->a, change->is_same);
 	print_moment(page, "B", change->device, &change->b, change->is_same);
@@ -575,14 +576,14 @@ static void print_notes(const struct gp_page *page,
 	    a->part[GP_PART_LIVE] != b->part[GP_PART_LIVE] &&
 	    a->peak_allocated == b->peak_allocated)
 		gp_page_line(page, GP_TONE_PLAIN, 2,
-			     "Both allocate the same at most, %s; they peak "
-			     "at other moments.",
+			     "Both have the same peak allocated, %s; they "
+			     "reserve the most at other moments.",
 			     gp_bytes_text(a->peak_allocated, bytes));
 	if (!a->is_split)
 		gp_page_line(page, GP_TONE_PLAIN, 2,
-			     "Reports do not tell packing, streams and pools "
-			     "apart, nor who holds the live set: compare the "
-			     "traces for that.");
+			     "Reports do not distinguish packing, streams and "
+			     "pools, and do not say who holds the live set: "
+			     "compare the traces for that.");
 }
 
 static void print_side(const struct gp_page *page, const char *name,

@@ -44,8 +44,7 @@ static void print_memory(const struct gp_page *page,
 	}
 	gp_page_line(page, GP_TONE_BAD, 2,
 		     "MEMORY DID NOT HOLD: of %s, %s did not read as written. "
-		     "The first has %s; it was handed out at %s and read at "
-		     "%s.",
+		     "The first has %s; it was allocated at %s and read at %s.",
 		     gp_plural_text(memory->blocks, "block", blocks),
 		     gp_plural_text(memory->changed, "block", changed),
 		     gp_bytes_text(memory->first_size, bytes),

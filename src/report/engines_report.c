@@ -421,19 +421,19 @@ static void put_text(const struct gp_engines_report *report,
 		gp_page_blank(&page);
 	}
 	gp_page_line(&page, GP_TONE_PLAIN, 2,
-		     "/floor: peak reserved by what the packing takes; frag.: "
-		     "what of it is not allocated then; est.: ms in device "
-		     "calls, by prices: %s.%s",
+		     "/floor: peak reserved divided by the size of the "
+		     "packing; frag.: the share of it that is not allocated; "
+		     "est.: ms in device calls, by prices: %s.%s",
 		     report->prices->name,
 		     has_ooms(report) ? " With OOMs, the numbers are of what "
 					"was served."
 				      : "");
 	if (has_need(report))
 		gp_page_line(&page, GP_TONE_PLAIN, 2,
-			     "need: the smallest memory of a device, which "
-			     "gives whole pages of 2 MiB for each call: an "
-			     "allocator that asks for less at a time needs "
-			     "more than it reserves.");
+			     "need: the smallest device that serves all. A "
+			     "device gives whole pages of 2 MiB for each call, "
+			     "so an allocator that asks for less at a time "
+			     "needs more than it reserves.");
 }
 
 static void put_tables(const struct gp_engines_report *report,

@@ -96,15 +96,14 @@ static void print_units(const struct explain_page *p)
 		return;
 	gp_page_blank(&p->page);
 	gp_page_line(&p->page, GP_TONE_TITLE, 2,
-		     "Segments (or pages) that live blocks hold: %zu",
+		     "Segments (or pages) that live blocks pin: %zu",
 		     pins->unit_count);
 	for (size_t i = 0; i < pins->unit_count && i < UNITS_SHOWN; i++) {
 		const struct gp_unit *u = &pins->units[i];
 
 		fprintf(p->page.out,
-			"  0x%" PRIx64 ", %s: %s free, held by "
-			"%s\n",
-			u->addr, gp_bytes_text(u->size, size),
+			"  0x%" PRIx64 ", %s: %s free, pinned by %s\n", u->addr,
+			gp_bytes_text(u->size, size),
 			gp_bytes_text(u->free, free),
 			gp_plural_text(u->holders, "block", held));
 		for (uint32_t k = 0; k < u->holders && k < PINS_SHOWN; k++)
@@ -128,7 +127,7 @@ static void print_releases(const struct explain_page *p, const char *title,
 
 		gp_page_line(
 			&p->page, GP_TONE_PLAIN, 4,
-			"  %s: %s in %s; %s asked for anew",
+			"  %s: %s in %s; %s requested again",
 			gp_event_words_in(p->explain->trace, p->explain->device,
 					  &p->explain->steps, r->event, at),
 			gp_bytes_text(r->bytes, bytes),
@@ -173,7 +172,7 @@ static void print_failure(const struct explain_page *p, size_t i)
 
 	gp_page_line(
 		&p->page, GP_TONE_PLAIN, 4,
-		"  %s, %s%s: with what is live %s of %s%s",
+		"  %s, %s%s: needs %s with what is live, of %s%s",
 		gp_event_moment(e->trace, e->device, &e->steps, oom->event, at),
 		gp_bytes_text(oom->size, size),
 		explain_site(e->trace, oom->site, site),
@@ -189,7 +188,7 @@ static void print_failures(const struct explain_page *p)
 	if (e->failure_count < 2)
 		return;
 	gp_page_blank(&p->page);
-	gp_page_line(&p->page, GP_TONE_TITLE, 2, "Requests without memory: %zu",
+	gp_page_line(&p->page, GP_TONE_TITLE, 2, "Requests that failed: %zu",
 		     e->result.ooms.count);
 	for (size_t i = 0; i < e->failure_count && i < FAILURES_SHOWN; i++)
 		print_failure(p, i);
@@ -242,7 +241,7 @@ static void print_stacks(const struct explain_page *p)
 		if (!is_shown) {
 			gp_page_blank(&p->page);
 			gp_page_line(&p->page, GP_TONE_TITLE, 2,
-				     "Stacks of those who hold the memory, "
+				     "Stacks of the holders of memory, "
 				     "innermost frame first");
 		}
 		is_shown = true;
@@ -256,7 +255,7 @@ static void print_details(const struct explain_page *p)
 	print_failures(p);
 	print_parts(p);
 	print_units(p);
-	print_releases(p, "Requests that made the allocator give memory back",
+	print_releases(p, "Requests that made the allocator release memory",
 		       &p->explain->retries);
 	print_releases(p, "empty_cache", &p->explain->empty_caches);
 	print_steps(p);
@@ -489,7 +488,7 @@ static void print_gap(const struct explain_page *p)
 		return;
 	gp_page_blank(&p->page);
 	gp_page_line(&p->page, GP_TONE_TITLE, 2,
-		     "Where the %s are that are reserved and not allocated",
+		     "Where the %s are that are reserved but not allocated",
 		     gp_bytes_text(gap->bytes, bytes));
 	for (int i = 0; i < GP_GAP_REASONS; i++)
 		print_reason(p, (enum gp_gap_reason)i);
@@ -624,7 +623,7 @@ void gp_report_explain_text(const struct gp_explanation *explanation,
 	}
 	if (explanation->count > 1 && !explanation->has_details)
 		gp_page_line(&p.page, GP_TONE_PLAIN, 2,
-			     "%zu other device%s: --details tells of all.",
+			     "%zu other device%s: --details shows all.",
 			     explanation->count - 1,
 			     explanation->count > 2 ? "s" : "");
 }

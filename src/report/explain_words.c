@@ -132,7 +132,7 @@ struct gp_words explain_relief(const struct gp_explain *e)
 
 	if (e->relief.segments)
 		gp_say(&words,
-		       "Without %s (%s) in %s it would have been served.",
+		       "If %s (%s) in %s were free, it would have been served.",
 		       gp_plural_text(e->relief.blocks, "block", blocks),
 		       gp_bytes_text(e->relief.bytes, bytes),
 		       gp_plural_text(e->relief.segments, "segment", segments));
@@ -159,7 +159,7 @@ struct gp_words explain_others(const struct gp_explain *e)
 		gp_say(&words, "; of the first %s",
 		       gp_count_text(e->failure_count - 1, text));
 	if (small)
-		gp_say(&words, ", for %s of them even what is live is too much",
+		gp_say(&words, "; %s of them do not fit beside what is live",
 		       gp_count_text(small, text));
 	gp_say(&words, ".");
 	return words;
@@ -280,7 +280,7 @@ const struct gp_explain_reason_row explain_reasons[GP_GAP_REASONS] = {
 	[GP_GAP_HELD] = { "held", "free, inside segments that are partly used",
 			  "only their stream and pool can use it" },
 	[GP_GAP_CACHED] = { "cached", "free, whole segments",
-			    "given back when memory runs out" },
+			    "released when memory runs out" },
 	[GP_GAP_POOL] = { "private_pools",
 			  "free, whole segments of private pools",
 			  "for their pool only" },
@@ -356,8 +356,8 @@ struct gp_words explain_within(const struct gp_gap *gap)
 
 	if (gap->rounding + gap->unsplit)
 		snprintf(words.text, GP_WORDS,
-			 "and within what is allocated: %s by rounding up, %s "
-			 "by blocks not cut",
+			 "and within allocated memory: %s lost to rounding, %s "
+			 "to blocks that were not split",
 			 gp_bytes_text(gap->rounding, rounding),
 			 gp_bytes_text(gap->unsplit, unsplit));
 	return words;
@@ -393,7 +393,7 @@ struct gp_words explain_culprit_now(const struct gp_trace *trace,
 		 gp_bytes_text(c->bytes, bytes),
 		 gp_plural_text(c->units, "segment", units),
 		 c->from_start ? ", some since before the trace"
-		 : c->events   ? "; the oldest is there for "
+		 : c->events   ? "; the oldest has lived for "
 			       : "",
 		 c->from_start || !c->events ? "" : events);
 	return words;
@@ -474,7 +474,7 @@ struct gp_words explain_calls(const struct gp_explain *e)
 		gp_plural_text((uint64_t)e->result.stats.num_alloc_retries,
 			       "request", retries),
 		given ? ", " : "", given ? gp_bytes_text(given, bytes) : "",
-		given ? " given back to serve requests" : "");
+		given ? " released to serve requests" : "");
 	return words;
 }
 
@@ -487,8 +487,8 @@ struct gp_words explain_caches(const struct gp_explain *e)
 	if (!r->count)
 		return words;
 	snprintf(words.text, GP_WORDS,
-		 "%s of empty_cache gave back %s, of which %s were asked "
-		 "for anew %s.",
+		 "%s of empty_cache released %s, of which %s were requested "
+		 "again %s.",
 		 gp_plural_text(r->count, "call", calls),
 		 gp_bytes_text(r->bytes, bytes),
 		 gp_bytes_text(r->paid_again, paid),
@@ -570,8 +570,8 @@ struct gp_words explain_drift(const struct gp_explain *e)
 
 	if (!steps->count) {
 		snprintf(words.text, GP_WORDS,
-			 "no steps found: no marks that come again, and "
-			 "the requests have no period.");
+			 "no steps found: no marks that repeat, and the "
+			 "requests have no period.");
 		return words;
 	}
 	risen = risen_by(steps);

@@ -217,12 +217,11 @@ static void print_doubt(const struct gp_page *page,
 			 ", and each was judged as if it were alone there",
 			 r->sharers, r->shared);
 	else
-		snprintf(
-			why, sizeof(why),
-			"it ran out of memory when it was recorded, at %s, "
-			"and went on. All that it asked for does not fit; what "
-			"it does where less is there was not recorded",
-			gp_event_words(r->trace, r->device, r->oom, event));
+		snprintf(why, sizeof(why),
+			 "it ran out of memory when it was recorded, at %s, "
+			 "and went on. All that it requested does not fit; "
+			 "what it does with less memory was not recorded",
+			 gp_event_words(r->trace, r->device, r->oom, event));
 	gp_page_line(page, GP_TONE_BAD, 0,
 		     "Whether %s fits %s is not known: "
 		     "%s.",
@@ -395,7 +394,7 @@ void gp_report_fit_text(const struct gp_fit_report *r,
 	if (r->path)
 		gp_page_field(&page, "Path", "%s", r->path);
 	if (gp_trace_unknown(r->trace))
-		gp_page_field(&page, "Not told", "%s",
+		gp_page_field(&page, "Unknown", "%s",
 			      gp_trace_unknown(r->trace));
 	print_besides(&page, r);
 	if (r->kept)

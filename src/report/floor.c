@@ -84,15 +84,15 @@ static void print_parts(const struct gp_page *page,
 		   "free in partly used segments, or cached in sizes that "
 		   "did not fit");
 	print_part(page, "  streams", parts.streams,
-		   "free, and not reserved if all were on one stream");
+		   "free; would not be reserved if all were on one stream");
 	print_part(page, "  pools", parts.pools,
-		   "free, and not reserved without private pools");
+		   "free; would not be reserved without private pools");
 	print_part(page, "  pending free", parts.pending,
 		   "pending free: still in use by another stream");
 	print_part(page, "  rounding", parts.rounding,
 		   "blocks larger than their rounded request");
 	print_part(page, "  shape", parts.shape,
-		   "less is live at that peak than at the most");
+		   "less is live at that peak than at the maximum");
 	print_part(page, "  not found", parts.height,
 		   "what the packing needs above what is live");
 }

@@ -22,23 +22,23 @@ const char *gp_recorded_more(const struct gp_recorded *recorded,
 	if (!recorded->has_reserved || recorded->reserved <= replayed)
 		return NULL;
 	n = snprintf(text, GP_RECORDED_TEXT,
-		     "At least %s was reserved at the peak: the recording "
-		     "itself says so. Its requests come to %s, which is what "
-		     "the replay's numbers are about. ",
+		     "At least %s was reserved at the peak, as the recording "
+		     "itself says. Its requests account for %s, which the "
+		     "replay's numbers describe. ",
 		     gp_bytes_text(recorded->reserved, most),
 		     gp_bytes_text(replayed, here));
 	if (recorded->has_first)
-		n += snprintf(
-			text + n, GP_RECORDED_TEXT - (size_t)n,
-			"It began with %s reserved: %s in use, and %s free, in "
-			"memory that it never shows. ",
-			gp_bytes_text(recorded->first_reserved, first),
-			gp_bytes_text(recorded->first_allocated, used),
-			gp_bytes_text(recorded->first_reserved -
-					      recorded->first_allocated,
-				      hidden));
+		n += snprintf(text + n, GP_RECORDED_TEXT - (size_t)n,
+			      "It began with %s reserved: %s in use, and %s "
+			      "free in memory that the recording never shows. ",
+			      gp_bytes_text(recorded->first_reserved, first),
+			      gp_bytes_text(recorded->first_allocated, used),
+			      gp_bytes_text(recorded->first_reserved -
+						    recorded->first_allocated,
+					    hidden));
 	snprintf(text + n, GP_RECORDED_TEXT - (size_t)n,
-		 "A recording from the start of the program tells it all.");
+		 "A recording from the start of the program would show "
+		 "everything.");
 	return text;
 }
 
@@ -51,18 +51,18 @@ static const struct {
 	const char *sentence;
 } sentences[] = {
 	{ AT(start_blocks),
-	  "blocks live at the start, sized by their later free" },
+	  "blocks live at the start whose size is known from a later free" },
 	{ AT(block_slack),
 	  "blocks live at the start whose end moved by up to 1 MiB" },
 	{ AT(segment_order),
-	  "segments there at the start, in an unknown order of age" },
+	  "segments at the start whose order of age is unknown" },
 	{ AT(empty_caches),
-	  "empty_cache calls concluded from segments given back" },
+	  "empty_cache calls inferred from released segments" },
 	{ AT(late_frees),
-	  "frees that waited for another stream, not known which" },
+	  "frees that waited for another stream, which is unknown" },
 	{ AT(pool_of_segment),
 	  "segments whose pool is unknown, taken as the default pool" },
-	{ AT(lost_entries), "frees whose beginning is not in the recording" },
+	{ AT(lost_entries), "frees whose request is not in the recording" },
 };
 
 const char *gp_guess_sentence(const struct gp_guess_row *row)
@@ -227,8 +227,8 @@ void gp_head_changes(const struct gp_page *page, const struct gp_trace *trace)
 	if (count > 1)
 		snprintf(more, sizeof(more), ", and changes settings %zu times",
 			 count);
-	gp_page_field(page, "Program", "%s%s, whatever is set before it starts",
-		      what, more);
+	gp_page_field(page, "Program",
+		      "%s%s, whatever was set before it started", what, more);
 }
 
 void gp_head_run(const struct gp_page *page, const struct gp_report *report,
@@ -249,7 +249,7 @@ void gp_head_run(const struct gp_page *page, const struct gp_report *report,
 				      ? ": a stand-in, with no device behind it"
 				      : "");
 	if (gp_trace_unknown(report->trace))
-		gp_page_field(page, "Not told", "%s",
+		gp_page_field(page, "Unknown", "%s",
 			      gp_trace_unknown(report->trace));
 	if (report->trace->values)
 		gp_page_field(page, "Path", "%s", report->trace->values);
@@ -264,7 +264,7 @@ void gp_head_doubts(const struct gp_page *page, const struct gp_trace *trace)
 	if (gp_trace_doubts_path(trace))
 		gp_page_field(page, "Path", "%s", trace->values);
 	if (gp_trace_unknown(trace))
-		gp_page_field(page, "Not told", "%s", gp_trace_unknown(trace));
+		gp_page_field(page, "Unknown", "%s", gp_trace_unknown(trace));
 }
 
 /* Whether the capacity was not recorded, but follows from the recorded

@@ -50,8 +50,9 @@ static void print_answer(const struct gp_page *page,
 
 	if (!oom->is_there) {
 		gp_page_line(page, GP_TONE_BAD, 2,
-			     "As it is no device is large enough: a request "
-			     "fails however much memory there is.");
+			     "With the settings as they are, no device is "
+			     "large enough: a request fails however much "
+			     "memory there is.");
 		return;
 	}
 	gp_page_line(page, GP_TONE_TITLE, 2,
@@ -113,12 +114,11 @@ static void print_floor(const struct gp_page *page,
 			     "nothing was tried.",
 			     gp_bytes_text(h->start_reserved, live));
 	if (h->start_reserved && asks_other_settings(report))
-		gp_page_line(
-			page, GP_TONE_BAD, 2,
-			"What it begins with was cached under the recorded "
-			"settings: under others these capacities are of "
-			"the recorded part alone, and the whole program "
-			"may need more or less.");
+		gp_page_line(page, GP_TONE_BAD, 2,
+			     "What it begins with was cached under the "
+			     "recorded settings: under other settings, these "
+			     "capacities are for the recorded part alone, and "
+			     "the whole program may need more or less.");
 	if (h->goes_on_after_oom)
 		gp_page_line(page, GP_TONE_BAD, 2,
 			     "The recorded program ran out of memory at "
@@ -238,8 +238,8 @@ static void print_above(const struct gp_page *page,
 	mib_text(bound->capacity, from);
 	if (bound->unknown_above)
 		gp_page_line(page, GP_TONE_BAD, 2,
-			     "  No %s from %s on, as far as tried: between the "
-			     "capacities tried lie up to %s.",
+			     "  No %s from %s on, as far as tried: the "
+			     "capacities tried are up to %s apart.",
 			     what, from,
 			     gp_bytes_text(bound->unknown_above, gap));
 	else if (is_settled)
@@ -261,8 +261,8 @@ static void print_below(const struct gp_page *page,
 		return;
 	if (bound->fine_below)
 		gp_page_line(page, GP_TONE_PLAIN, 2,
-			     "  Some smaller ones happen to be fine, the first "
-			     "at %s, but not all from there on.",
+			     "  Some smaller capacities are enough, too, the "
+			     "first at %s, but not all from there on.",
 			     mib_text(bound->fine_below, fine));
 	else if (!bound->unknown_below)
 		gp_page_line(page, GP_TONE_PLAIN, 2,
@@ -270,7 +270,7 @@ static void print_below(const struct gp_page *page,
 			     has_others ? ", or no room for the others" : "");
 	if (bound->unknown_below)
 		gp_page_line(page, GP_TONE_PLAIN, 2,
-			     "  Below, %s in one piece were not tried.",
+			     "  Below, a range of %s was not tried.",
 			     gp_bytes_text(bound->unknown_below, gap));
 }
 
@@ -279,7 +279,7 @@ static void print_known(const struct gp_page *page, const struct gp_headroom *h)
 	char replays[GP_PLURAL_TEXT];
 
 	gp_page_line(page, GP_TONE_PLAIN, 2,
-		     "How well that is known (%s, in steps of 2 MiB):",
+		     "How certain that is (%s, in steps of 2 MiB):",
 		     gp_plural_text(h->replays, "replay", replays));
 	print_above(page, &h->bounds[GP_NO_OOM], "OOM", h->is_settled);
 	print_below(page, &h->bounds[GP_NO_OOM], h->other);

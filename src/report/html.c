@@ -474,7 +474,7 @@ static void write_doubts(const struct gp_trace *trace, FILE *out)
 {
 	if (gp_trace_doubts_path(trace))
 		write_doubt("Path:", trace->values, out);
-	write_doubt("Not told:", gp_trace_unknown(trace), out);
+	write_doubt("Unknown:", gp_trace_unknown(trace), out);
 }
 
 /* The prefix of titles if there are two runs: "A: ". */

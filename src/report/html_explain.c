@@ -89,7 +89,7 @@ static void write_failures(const struct finding *f)
 
 	if (e->failure_count < 2)
 		return;
-	title(f, "Requests without memory: %zu", e->result.ooms.count);
+	title(f, "Requests that failed: %zu", e->result.ooms.count);
 	gp_html_table(f->out, "ooms",
 		      "when|#size|#needed with what is live|#available||asked "
 		      "for by");
@@ -239,7 +239,7 @@ static void write_gap(const struct finding *f)
 
 	if (!gap->bytes)
 		return;
-	title(f, "Where the %s are that are reserved and not allocated",
+	title(f, "Where the %s are that are reserved but not allocated",
 	      gp_bytes_text(gap->bytes, bytes));
 	write_bar(f);
 	gp_html_table(f->out, "gap",

@@ -108,7 +108,7 @@ static void print_settings(const struct gp_page *page,
 	if (trace->values)
 		gp_page_field(page, "Path", "%s", trace->values);
 	if (gp_trace_unknown(trace))
-		gp_page_field(page, "Not told", "%s", gp_trace_unknown(trace));
+		gp_page_field(page, "Unknown", "%s", gp_trace_unknown(trace));
 }
 
 /* "3: stream 0 (default), stream 0x55, and 1 more" */

@@ -237,7 +237,7 @@ const char *gp_key_unit(const struct gp_key *key, char text[GP_KEY_UNIT])
 		 types[key->type].unit, is_named ? " " : "",
 		 is_named ? key->of : "",
 		 key->flags & GP_KEY_NULL ? "; or null" : "",
-		 key->flags & GP_KEY_MAYBE ? "; not always there" : "");
+		 key->flags & GP_KEY_MAYBE ? "; may be absent" : "");
 	return text;
 }
 

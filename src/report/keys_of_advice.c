@@ -65,8 +65,8 @@ const struct gp_key keys_of_advice[] = {
 	KEY("allocated_bytes", BYTES, MAYBE, "Allocated at that moment."),
 	OBJECT("fidelity", NULLABLE | MAYBE, "fidelity_sum"),
 	KEY("in_use_event", EVENT, MAYBE,
-	    "When in_use is of: of a device that is too small the moment when "
-	    "most is in use, else the one that is looked at."),
+	    "The moment of in_use: if the device is too small, the one when "
+	    "most is in use, otherwise the one that is looked at."),
 	NAMED("in_use", LIST | MAYBE, "holder",
 	      "Who holds the memory in use then."),
 
@@ -76,20 +76,20 @@ const struct gp_key keys_of_advice[] = {
 	KEY("live", BYTES, 0, "The most that is live at once."),
 
 	REPORT("look_log", GP_REPORT_SCHEMA,
-	       "What the message of an OutOfMemoryError in a log tells, as it "
-	       "prints sizes: with two decimals."),
+	       "What the message of an OutOfMemoryError in a log says; sizes "
+	       "are as precise as it prints them, with two decimals."),
 	OBJECT("trace", 0, "trace_path"),
 	KEY("line", COUNT, 0, "Line of the log, from 1."),
-	KEY("messages", COUNT, 0, "Such messages in it; the last is told."),
-	KEY("gpus", COUNT, 0, "How many GPUs these messages are of."),
+	KEY("messages", COUNT, 0,
+	    "How many such messages it has; the last one is reported."),
+	KEY("gpus", COUNT, 0, "How many GPUs these messages are about."),
 	KEY("device", COUNT, 0, "CUDA's ordinal."),
 	KEY("rank", COUNT, NULLABLE,
 	    "The rank that wrote it, by [rank3] before it; null: not told."),
 	KEY("api", TEXT, 0, "cuda, hip (ROCm) or xpu."),
 	KEY("cause", TEXT, 0,
-	    "What stood in the way: fragmentation, private-pools, limit, "
-	    "others (processes), unseen (as NVML did not tell of them), "
-	    "full, capacity."),
+	    "The cause: fragmentation, private-pools, limit, others "
+	    "(processes), unseen (NVML did not report them), full, capacity."),
 	KEY("worth_a_try", TEXT, NULLABLE,
 	    "A setting that may help; a message proves nothing of settings."),
 	KEY("variable", TEXT, 0,
@@ -102,7 +102,7 @@ const struct gp_key keys_of_advice[] = {
 	KEY("limit_bytes", BYTES, NULLABLE, "Allowed to the process."),
 	KEY("others_bytes", BYTES, NULLABLE, "Of other processes."),
 	KEY("missing_bytes", BYTES, 0,
-	    "More than could be had; 0: there was enough in total."),
+	    "How much more than was available; 0: there was enough in total."),
 
 	REPORT("sweep", GP_REPORT_SCHEMA, "Many runs, ranked."),
 	NAMED("trace", 0, "trace", "The first trace."),
@@ -139,8 +139,8 @@ const struct gp_key keys_of_advice[] = {
 	OBJECT("ranks", MAYBE, "ranks"),
 	OBJECT("devices", LIST, "device_verdict"),
 	KEY("capacity_below", BYTES, MAYBE,
-	    "The device is not known: it is concluded to have capacity or "
-	    "more, and less than this."),
+	    "Present if the device is not known: it has at least capacity, and "
+	    "less than this."),
 	KEY("unconstrained", TEXT, NULLABLE,
 	    "The best, were all settings allowed."),
 	OBJECT("fidelity", 0, "fidelity_sum"),
@@ -149,15 +149,15 @@ const struct gp_key keys_of_advice[] = {
 	REPORT("fit", GP_REPORT_SCHEMA, "Whether a program fits a device."),
 	KEY("program", TEXT, 0, "Its file's name."),
 	KEY("exit", COUNT, 0,
-	    "How it ended, as a shell has it; not 0: what it would have done "
-	    "after that is not counted."),
+	    "Its exit status, as a shell reports it; if it is not 0, what the "
+	    "program would have done after that is not counted."),
 	KEY("fits", BOOL, 0,
 	    "Whether it certainly fits as it is, or runs without all that it "
 	    "asks for."),
 	KEY("known", BOOL, 0,
 	    "Whether that is known; false: the program failed, or its "
 	    "processes share a device, or it went on where memory ran out, or "
-	    "it hangs on what the process holds besides PyTorch."),
+	    "it depends on what the process holds besides PyTorch."),
 	KEY("sharers", COUNT, 0,
 	    "How many of its processes use one device; not 0: each was judged "
 	    "as if it were alone there, and whether all fit is not known."),
@@ -175,27 +175,27 @@ const struct gp_key keys_of_advice[] = {
 	KEY("nvidia_smi_bytes", BYTES, NULLABLE | MAYBE,
 	    "What nvidia-smi would show at the peak; null: it does not fit."),
 	KEY("path", TEXT, NULLABLE | MAYBE,
-	    "Which values that nobody knows the program read; null: it was "
-	    "recorded elsewhere, on a GPU perhaps."),
+	    "Which unknown values the program read; null: it was recorded "
+	    "elsewhere, perhaps on a GPU."),
 	KEY("not_told", TEXT, MAYBE,
 	    "What the recording cannot tell, and so is not counted."),
 	OBJECT("devices", LIST | MAYBE, "device_verdict"),
 	KEY("in_use_event", EVENT, MAYBE,
-	    "When in_use is of: of a device that is too small the moment when "
-	    "most is in use, else the one that is looked at."),
+	    "The moment of in_use: if the device is too small, the one when "
+	    "most is in use, otherwise the one that is looked at."),
 	NAMED("in_use", LIST | MAYBE, "holder",
 	      "Who holds the memory in use then."),
 	OBJECT("by_category", LIST | MAYBE, "of_category"),
 	OBJECT("by_module", LIST | MAYBE, "of_module"),
 
 	NEW("fit_gpu", "A device, and what a process holds besides."),
-	KEY("name", TEXT, 0, "As gpupool record --gpu help has it."),
+	KEY("name", TEXT, 0, "As gpupool record --gpu help lists it."),
 	KEY("bytes", BYTES, 0, "Its memory."),
 	KEY("non_pytorch_low_bytes", BYTES, 0,
 	    "What CUDA and its libraries hold besides PyTorch, at least."),
 	KEY("non_pytorch_high_bytes", BYTES, 0, "The same, at most."),
 	KEY("source", TEXT, NULLABLE,
-	    "Where it was told; null: of other devices only."),
+	    "Where that was published; null: only for other devices."),
 
 	NEW("fit_again", "A program where memory may run out."),
 	KEY("exit", COUNT, 0, "How it ended, as a shell has it."),
@@ -217,14 +217,14 @@ const struct gp_key keys_of_advice[] = {
 	KEY("first", COUNT, 0, "The least value that was asked for."),
 	KEY("last", COUNT, 0, "The largest."),
 	KEY("largest", COUNT, NULLABLE,
-	    "The largest that fits, as all that were tried below it do; null: "
-	    "the first does not fit."),
+	    "The largest that fits, like all smaller ones that were tried; "
+	    "null: the first does not fit."),
 	KEY("is_monotone", BOOL, 0,
-	    "Whether none that was tried needs less than a smaller one."),
+	    "Whether no value that was tried needs less than a smaller one."),
 	KEY("gpu", TEXT, 0, "The device."),
 	KEY("gpu_bytes", BYTES, 0, "Its memory."),
 	KEY("path", TEXT, NULLABLE,
-	    "Which values that nobody knows the program read, of the first "
+	    "Which unknown values the program read, of the first "
 	    "that read any; null: it was recorded elsewhere."),
 	NAMED("points", LIST, "fit_point", "What was tried, by value."),
 
@@ -264,8 +264,8 @@ const struct gp_key keys_of_advice[] = {
 	KEY_IN(gp_engine_entry, traces, "served", COUNT, 0,
 	       "Traces that are served in full."),
 	KEY_IN(gp_engine_entry, wins, "wins", COUNT, 0,
-	       "Traces of which it reserves least, alone or with others; "
-	       "direct wins none."),
+	       "Traces for which it reserves the least, alone or with others; "
+	       "direct is never counted."),
 	KEY_IN(gp_engine_entry, ooms, "dropped", COUNT, 0,
 	       "Requests that it did not serve."),
 
@@ -296,9 +296,9 @@ const struct gp_key keys_of_advice[] = {
 	KEY_IN(gp_engine_run, retries, "num_alloc_retries", COUNT, 0,
 	       "Requests for which the device had no memory at first."),
 	KEY_IN(gp_engine_run, need, "need_bytes", BYTES, NULLABLE,
-	       "The smallest capacity from which on all is served, by a device "
-	       "that gives whole pages of 2 MiB for each call; null: not "
-	       "asked, or not known."),
+	       "The smallest capacity such that it and every larger one serve "
+	       "all requests, on a device that gives whole pages of 2 MiB for "
+	       "each call; null: not asked, or not known."),
 	KEY_IN(gp_engine_run, trouble, "trouble", TEXT, NULLABLE,
 	       "Why there is no run; null: there is."),
 
@@ -321,11 +321,11 @@ const struct gp_key keys_of_advice[] = {
 	       "What to use; \"\" are PyTorch's defaults, null: nothing is "
 	       "advised."),
 	KEY_IN(gp_verdict, likely, "likely", TEXT, NULLABLE | MAYBE,
-	       "Of a window that is undecided and runs out of memory as it is: "
-	       "what is estimated to need least, which need, low and high are "
-	       "of."),
+	       "For a window that is undecided and runs out of memory as it "
+	       "is: the setting that is estimated to need the least; need, low "
+	       "and high are for it."),
 	KEY_IN(gp_verdict, release, "torch", RELEASE, 0,
-	       "The release it is said of."),
+	       "The release that it is for."),
 	KEY_IN(gp_verdict, capacity, "capacity", BYTES, NULLABLE | ENDLESS,
 	       "Memory of the device; null: not known."),
 	KEY_IN(gp_verdict, live, "live", BYTES, 0,
@@ -340,19 +340,19 @@ const struct gp_key keys_of_advice[] = {
 	       "Reserved when it was recorded, where the trace holds clearly "
 	       "less: need is then no more, and nothing is known of others."),
 	KEY_IN(gp_verdict, need, "need", BYTES, NULLABLE | ENDLESS | ZERO,
-	       "The smallest capacity that serves everything: with what is "
-	       "advised, else with what lacks least."),
+	       "The smallest capacity that serves everything: with the advised "
+	       "setting, otherwise with the one that lacks the least."),
 	KEY_IN(gp_verdict, need_as_recorded, "need_as_recorded", BYTES,
 	       NULLABLE | ENDLESS | ZERO,
 	       "The same, with the settings as they are."),
 	KEY_IN(gp_verdict, missing, "missing", BYTES, NULLABLE | ENDLESS,
-	       "What lacks with the best candidate; 0: one fits, null: it "
-	       "fails "
-	       "however large the device."),
+	       "How much is missing with the best candidate; 0: one fits; "
+	       "null: it fails however large the device is."),
 	KEY_AS(spare_of, gp_verdict, spare, "spare", BYTES, NULLABLE | ENDLESS,
 	       "capacity - need; null: capacity is not known."),
 	KEY_IN(gp_verdict, searched, "searched", COUNT, 0,
-	       "Settings that were decided on."),
+	       "Settings for which it is decided whether they serve "
+	       "everything."),
 	KEY_IN(gp_verdict, is_complete, "complete", BOOL, 0,
 	       "Whether nothing is left that could change the kind."),
 	WORD_IN(gp_verdict, begins, "begins", 0, "whole window",
@@ -367,7 +367,8 @@ const struct gp_key keys_of_advice[] = {
 	NEW("device_verdict", "The verdict of a device."),
 	KEY("device", COUNT, 0, "CUDA's ordinal."),
 	KEY("trace", TEXT, MAYBE,
-	    "The first file of those alike; where several were given."),
+	    "The first of the files that are alike; present if several were "
+	    "given."),
 	OBJECT("verdict", 0, "verdict"),
 
 	NEW("trials", "What was tried for the verdict."),
@@ -426,23 +427,24 @@ const struct gp_key keys_of_advice[] = {
 	NEW("explain_device", "A device at one moment, and over the run."),
 	KEY("device", COUNT, 0, "CUDA's ordinal."),
 	KEY("trace", TEXT, MAYBE,
-	    "The first file of those alike; where several were given."),
+	    "The first of the files that are alike; present if several were "
+	    "given."),
 	OBJECT("verdict", 0, "verdict"),
 	KEY("event", EVENT, 0,
-	    "The moment that is looked at: the first request without memory, "
-	    "or the peak."),
+	    "The moment that is looked at: the first out-of-memory error, or "
+	    "the peak."),
 	OBJECT("request", NULLABLE, "request"),
 	MEASURE(GP_NUM_OOMS),
 	OBJECT("ooms", LIST, "oom"),
 	NAMED("as_it_is", 0, "attempt", "The run itself."),
 	NAMED("attempts", LIST, "attempt",
-	      "What was tried that is no setting, what helps most first."),
+	      "What was tried besides settings, the most helpful first."),
 	OBJECT("floor", 0, "floor_sum"),
 	OBJECT("gap", 0, "gap"),
 	OBJECT("pinned", LIST, "pinned"),
 	KEY("in_use_event", EVENT, 0,
-	    "When in_use is of: of a device that is too small the moment when "
-	    "most is in use, else the one that is looked at."),
+	    "The moment of in_use: if the device is too small, the one when "
+	    "most is in use, otherwise the one that is looked at."),
 	NAMED("in_use", LIST, "holder", "Who holds the memory in use then."),
 	OBJECT("by_category", LIST | MAYBE, "of_category"),
 	OBJECT("by_module", LIST | MAYBE, "of_module"),
@@ -455,21 +457,21 @@ const struct gp_key keys_of_advice[] = {
 	MEASURE(GP_NUM_RETRIES),
 	MEASURE(GP_DEVICE_TIME),
 	NAMED("released_to_serve", LIST, "given_back",
-	      "Memory given back so that a request could be served."),
+	      "Memory released so that a request could be served."),
 	NAMED("released_by_empty_cache", LIST, "given_back",
-	      "Memory given back by empty_cache()."),
+	      "Memory released by empty_cache()."),
 	OBJECT("pending_free", 0, "pending"),
 	WORD("steps_by", 0, "none marks period",
-	     "What tells steps apart: the program's marks, or that requests "
+	     "How steps are found: by the program's marks, or because requests "
 	     "repeat."),
 	OBJECT("steps", LIST, "step"),
 
-	NEW("request", "The request without memory; null: none."),
+	NEW("request", "The out-of-memory error; null: none."),
 	KEY("size", BYTES, 0, "What it asked for."),
 	KEYS_OF("site"),
 	KEY("needed", BYTES, 0,
 	    "What it and what is live need, in whole blocks of 512 bytes."),
-	KEY("available", BYTES, 0, "What they could have had."),
+	KEY("available", BYTES, 0, "What was available for them."),
 	KEY("device_free", BYTES, 0, "Free on the device."),
 	KEY("largest_free", BYTES, 0,
 	    "The largest free block of its stream and pool."),
@@ -482,21 +484,21 @@ const struct gp_key keys_of_advice[] = {
 	OBJECT("to_release", NULLABLE, "to_release"),
 
 	NEW("to_release", "The fewest live bytes whose segments, once free, "
-			  "would have served it; null: not told, as of "
+			  "would have served it; null: not known, as for "
 			  "expandable segments."),
 	KEY_IN(gp_relief, segments, "segments", COUNT, 0,
 	       "Segments; 0: no set of them would have served it."),
 	KEY_IN(gp_relief, blocks, "blocks", COUNT, 0, "Live blocks in them."),
 	KEY_IN(gp_relief, bytes, "bytes", BYTES, 0, "What these take."),
 
-	NEW("oom", "A request without memory."),
+	NEW("oom", "An out-of-memory error."),
 	KEY("event", EVENT, 0, "The request."),
 	KEY("alloc", COUNT, 0,
-	    "The how manyeth alloc of the device it is, from 1."),
+	    "Its number among the allocs of the device, from 1."),
 	KEY("size", BYTES, 0, "What it asked for."),
 	KEY("needed", BYTES, 0,
 	    "What it and what is live need, with requests that failed before."),
-	KEY("available", BYTES, 0, "What they could have had."),
+	KEY("available", BYTES, 0, "What was available for them."),
 	KEY("too_small", BOOL, 0,
 	    "needed is more than available: no setting can help."),
 	KEYS_OF("site"),
@@ -506,9 +508,9 @@ const struct gp_key keys_of_advice[] = {
 	       "What was changed, in words."),
 	KEY_IN(gp_attempt, flag, "what_if", TEXT, MAYBE, "The same as a flag."),
 	KEY_IN(gp_attempt, serves, "serves", BOOL, 0,
-	       "Whether the request that first had no memory is served."),
+	       "Whether the request that first ran out of memory is served."),
 	KEY_BY(first_oom_of, "first_oom_event", EVENT, NULLABLE | ENDLESS,
-	       "The first request without memory."),
+	       "The first out-of-memory error."),
 	MEASURE_IN(gp_attempt, peak_reserved, GP_PEAK_RESERVED),
 	MEASURE_IN(gp_attempt, retries, GP_NUM_RETRIES),
 	MEASURE_IN(gp_attempt, ooms, GP_NUM_OOMS),
@@ -531,7 +533,7 @@ const struct gp_key keys_of_advice[] = {
 	MEASURE(GP_REQUESTED),
 	KEY("rounding", BYTES, 0, "Sizes rounded up."),
 	KEY("unsplit", BYTES, 0,
-	    "Blocks larger than that, which were not cut."),
+	    "Blocks larger than that, which were not split."),
 
 	NEW("gap_part", "A part of the gap."),
 	KEY_IN(gp_gap_part, bytes, "bytes", BYTES, 0, "Bytes."),
@@ -556,7 +558,7 @@ const struct gp_key keys_of_advice[] = {
 
 	NEW("gap_size", "The gap by size of its pieces."),
 	KEY("from", BYTES, 0,
-	    "Pieces of that size to twice as much, exclusive."),
+	    "Pieces of at least this size and less than twice as much."),
 	KEYS_OF("gap_part"),
 
 	NEW("pinned", "A segment, or page, that live blocks pin."),
@@ -591,7 +593,7 @@ const struct gp_key keys_of_advice[] = {
 	WORD("category", 0,
 	     "unknown parameter buffer gradient optimizer_state activation "
 	     "temporary cublas_workspace cudnn_workspace nccl",
-	     "As gpupool-record(1) tells them apart."),
+	     "As gpupool-record(1) defines them."),
 	KEYS_OF("of_use"),
 
 	NEW("of_module", "Likewise which modules it is of."),
@@ -603,14 +605,13 @@ const struct gp_key keys_of_advice[] = {
 	KEY("bytes", BYTES, 0, "What they take."),
 	KEY("blocks", COUNT, 0, "How many blocks."),
 
-	NEW("given_back", "Memory given back in the course of one request."),
+	NEW("given_back", "Memory released in the course of one request."),
 	KEY_IN(gp_release, event, "event", EVENT, 0, "The request."),
-	KEY_IN(gp_release, bytes, "bytes", BYTES, 0,
-	       "Given back to the device."),
+	KEY_IN(gp_release, bytes, "bytes", BYTES, 0, "Released to the device."),
 	KEY_IN(gp_release, segments, "segments", COUNT, 0,
 	       "Segments, or pages."),
 	KEY_IN(gp_release, paid_again, "paid_again", BYTES, 0,
-	       "Asked for anew within the step."),
+	       "Requested again within the step."),
 
 	NEW("pending", "Frees that waited for another stream."),
 	KEY_IN(gp_waiting, frees, "frees", COUNT, 0,
@@ -674,7 +675,7 @@ const struct gp_key keys_of_advice[] = {
 	KEY_IN(gp_headroom_bound, unknown_above, "unknown_above", BYTES, 0,
 	       "The widest range above capacity that is not known."),
 	KEY_IN(gp_headroom_bound, fine_below, "fine_below", BYTES, NULLABLE,
-	       "The smallest capacity that is fine all the same."),
+	       "The smallest capacity that is fine nevertheless."),
 	KEY_IN(gp_headroom_bound, unknown_below, "unknown_below", BYTES, 0,
 	       "The widest range below capacity that is not known."),
 
@@ -729,7 +730,7 @@ const struct gp_key keys_of_advice[] = {
 	KEY_IN(gp_sweep_report_trace, checked, "checked", COUNT, 0,
 	       "Recorded addresses that were compared."),
 	KEY_IN(gp_sweep_report_trace, matched, "matched", COUNT, 0,
-	       "Those of them that were chosen again."),
+	       "Those of them that the replay chose, too."),
 	OBJECT("summary", 0, "summary"),
 
 	NEW("sweep_verdict", "The verdict of a device of a trace."),
@@ -746,8 +747,9 @@ const struct gp_key keys_of_advice[] = {
 
 	NEW("price", "The price of a call."),
 	KEY("call", TEXT, 0, "The call of CUDA."),
-	KEY_IN(gp_price, size, "size", BYTES, 0, "What it is called with."),
-	KEY_IN(gp_price, us, "us", US, 0, "What it takes."),
+	KEY_IN(gp_price, size, "size", BYTES, 0,
+	       "The size that it is called with."),
+	KEY_IN(gp_price, us, "us", US, 0, "The time that it takes."),
 	KEY_IN(gp_price, source, "source", TEXT, NULLABLE,
 	       "Where that was measured."),
 
@@ -755,9 +757,9 @@ const struct gp_key keys_of_advice[] = {
 	KEY("settings", TEXT, LIST,
 	    "Those of which all values were asked for."),
 	KEY_IN(gp_classes, runs, "runs", COUNT, 0,
-	       "Runs that stand for all of them."),
+	       "Runs that represent all of them."),
 	KEY_IN(gp_classes, values, "values", COUNT, NULLABLE,
-	       "Values they stand for; null: more than can be counted."),
+	       "Values that they represent; null: more than can be counted."),
 	KEY_IN(gp_classes, is_complete, "complete", BOOL, 0,
 	       "Whether every value is in a class."),
 
@@ -778,7 +780,7 @@ const struct gp_key keys_of_advice[] = {
 	KEY_IN(gp_sweep_report_entry, reason, "reason", TEXT, MAYBE,
 	       "Why it was not run."),
 	KEY_IN(gp_sweep_report_entry, is_undecided, "undecided", BOOL, MAYBE,
-	       "The reason is that a trace does not tell."),
+	       "The reason is something that a trace does not record."),
 
 	NEW("sweep_place", "Where a run stands in the sweep."),
 	KEY("combination", COUNT, 0, "Index into combinations."),
@@ -809,7 +811,7 @@ const struct gp_key keys_of_advice[] = {
 	KEY("peak_reserved_minus_recorded_bytes", MORE_BYTES, 0,
 	    "peak_reserved_bytes less that of the recorded settings."),
 	KEY("worst_trace", COUNT, 0,
-	    "Index of the trace whose numbers are told."),
+	    "Index of the trace whose numbers are reported."),
 	OBJECT("summary", 0, "summary"),
 
 	NEW("floor_of", "The answer for a trace."),
@@ -824,7 +826,7 @@ const struct gp_key keys_of_advice[] = {
 	KEY("blocks", COUNT, 0, "Blocks that are packed."),
 	KEY("bound", BYTES, 0, "No packing takes less."),
 	KEY("packing", BYTES, 0, "The best that was found."),
-	KEY("method", TEXT, 0, "What found it."),
+	KEY("method", TEXT, 0, "How it was found."),
 	KEY("is_least", BOOL, 0, "It is proved to be the least."),
 	KEY("steps", COUNT, 0, "Steps of the search."),
 
@@ -885,10 +887,10 @@ const struct gp_key keys_of_advice[] = {
 	KEYS_OF("configuration"),
 	KEY("engine", TEXT, 0, "As gpupool help engines has it."),
 	KEY("what_if", TEXT, NULLABLE,
-	    "What the program did otherwise, as flags; null: nothing."),
+	    "The what-ifs of the program, as flags; null: none."),
 	KEY("capacity", BYTES, NULLABLE,
 	    "Memory of the device; null: without a limit."),
-	KEY("event", EVENT, 0, "The request behind its peak."),
+	KEY("event", EVENT, 0, "The request at its peak."),
 	KEY("from_start", BOOL, 0,
 	    "Whether the run begins with all that it reserves."),
 	MEASURE(GP_PEAK_RESERVED),
@@ -934,18 +936,18 @@ const struct gp_key keys_of_advice[] = {
 
 	NEW("change_size", "The same of a range of sizes."),
 	KEY("from", BYTES, 0,
-	    "Blocks of that size to twice as much, exclusive."),
+	    "Blocks of at least this size and less than twice as much."),
 	KEYS_OF("change_pair"),
 
-	NEW("change_requests", "Where two programs ask for something else; "
-			       "null: of one trace, or of reports."),
+	NEW("change_requests", "Where two programs make different requests; "
+			       "null: for one trace, or for reports."),
 	KEY("in_common", COUNT, 0, "Requests before the first that differs."),
 	KEY("same", BOOL, 0, "None differs."),
 	KEY("starts_differ", BOOL, 0, "What is live at the start differs."),
 	NAMED("a", NULLABLE, "change_request",
-	      "The first that differs, in a; null: a is over."),
+	      "The first that differs, in a; null: a has ended."),
 	NAMED("b", NULLABLE, "change_request",
-	      "The first that differs, in b; null: b is over."),
+	      "The first that differs, in b; null: b has ended."),
 	OBJECT("steps", 0, "change_steps"),
 
 	NEW("change_request", "A request."),
@@ -954,8 +956,8 @@ const struct gp_key keys_of_advice[] = {
 	KEY("size", BYTES, 0, "As requested."),
 	KEY("stream", ADDRESS, 0, "Its stream."),
 	KEY("by", ADDRESS, MAYBE,
-	    "Of a synchronize, the stream that waits; not there: the program "
-	    "does."),
+	    "For a synchronize, the stream that waits; absent: the program "
+	    "waits."),
 	KEY("pool", POOL, 0, "Its pool."),
 	KEY("site", TEXT, NULLABLE, "Where the program asked."),
 	KEY("step", TEXT, NULLABLE, "The last mark before it."),
@@ -966,8 +968,8 @@ const struct gp_key keys_of_advice[] = {
 	KEY_IN(gp_divergence_steps, both, "both", COUNT, 0,
 	       "Steps that both have."),
 	KEY_IN(gp_divergence_steps, alike, "alike", COUNT, 0,
-	       "Those that ask for the same."),
+	       "Those with the same requests."),
 	KEY_IN(gp_divergence_steps, first, "first_difference", TEXT, NULLABLE,
-	       "The first that does not."),
+	       "The first that differs."),
 	KEYS_END,
 };

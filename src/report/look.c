@@ -100,7 +100,7 @@ static void print_recording(const struct look *l)
 	if (strstr(words, ". "))
 		strstr(words, ". ")[1] = '\0';
 	gp_page_line(&l->page, GP_TONE_BAD, 0,
-		     "That is of the part that can be replayed. %s", words);
+		     "That is for the part that can be replayed. %s", words);
 }
 
 static void print_verdict(const struct look *l)
@@ -126,9 +126,10 @@ static void print_verdict(const struct look *l)
 	if (*limits.text)
 		gp_page_line(&l->page, GP_TONE_PLAIN, 0, "%s", limits.text);
 	if (v->ends == GP_ENDS_FAILURE && v->capacity == GP_UNLIMITED)
-		gp_page_line(&l->page, GP_TONE_BAD, 0,
-			     "How much memory the device has is not in the "
-			     "trace: add --capacity 80GiB, or what it is.");
+		gp_page_line(
+			&l->page, GP_TONE_BAD, 0,
+			"The trace does not say how much memory the device "
+			"has: add --capacity, such as --capacity 80GiB.");
 	ranks_answer(&l->page, l->report->ranks, l->report->study,
 		     l->report->worst);
 }
@@ -249,7 +250,7 @@ static void print_fidelity(const struct look *l)
 			      "the trace has no addresses to compare with");
 	else
 		gp_page_field(&l->page, "Fidelity",
-			      "%s of %s addresses come out as recorded%s",
+			      "%s of %s addresses are as recorded%s",
 			      gp_count_text(f->matched, matched),
 			      gp_count_text(f->checked, checked),
 			      f->matched == f->checked
@@ -265,9 +266,8 @@ static const char *coverage(const struct look *l)
 		return "a state only, without requests";
 	if (l->verdict->begins == GP_BEGINS_WINDOW)
 		return "a window";
-	return l->report->trace->is_complete
-		       ? "whole"
-		       : "tells of nothing in use before it";
+	return l->report->trace->is_complete ? "whole"
+					     : "shows nothing in use before it";
 }
 
 static void print_trust(const struct look *l)
@@ -298,7 +298,7 @@ static void print_trust(const struct look *l)
 	if (r->trace->values)
 		gp_page_field(&l->page, "Path", "%s", r->trace->values);
 	if (gp_trace_unknown(r->trace))
-		gp_page_field(&l->page, "Not told", "%s",
+		gp_page_field(&l->page, "Unknown", "%s",
 			      gp_trace_unknown(r->trace));
 }
 
@@ -317,8 +317,7 @@ static void print_devices(const struct look *l)
 	if (gp_verdict_is_open(l->verdict)) {
 		gp_page_field(
 			&l->page, "Device",
-			"%u, the worst of %zu; explain --details tells of "
-			"all",
+			"%u, the worst of %zu; explain --details shows all",
 			r->trace->devices[r->device].device, count);
 		return;
 	}
@@ -327,7 +326,7 @@ static void print_devices(const struct look *l)
 	snprintf(number, sizeof(number), "%zu", fit);
 	gp_page_field(&l->page, "Device",
 		      "%u, the worst of %zu, of which %s fit%s; explain "
-		      "--details tells of all",
+		      "--details shows all",
 		      r->trace->devices[r->device].device, count,
 		      fit ? number : "none", fit > 1 ? "" : "s");
 }

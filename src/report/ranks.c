@@ -602,8 +602,8 @@ static void print_otherwise(const struct gp_page *page,
 	if (count_others(ranks, &files))
 		gp_page_line(page, GP_TONE_BAD, 0,
 			     "That holds with %s on every rank: %zu of %zu ran "
-			     "otherwise, and what they do as they are is not "
-			     "said here.",
+			     "with other settings, and what they do with those "
+			     "is not reported here.",
 			     gp_head_settings(ranks->classes->conf), files,
 			     ranks->files);
 }

@@ -173,14 +173,14 @@ static void print_proof(const struct gp_page *page,
 
 	gp_page_blank(page);
 	if (report->checked)
-		gp_page_line(page,
-			     report->matched == report->checked ? GP_TONE_GOOD
-								: GP_TONE_BAD,
-			     0,
-			     "Fidelity: %s of %s recorded addresses come out "
-			     "the same.",
-			     gp_count_text(report->matched, matched),
-			     gp_count_text(report->checked, checked));
+		gp_page_line(
+			page,
+			report->matched == report->checked ? GP_TONE_GOOD
+							   : GP_TONE_BAD,
+			0,
+			"Fidelity: %s of %s recorded addresses are the same.",
+			gp_count_text(report->matched, matched),
+			gp_count_text(report->checked, checked));
 	else
 		gp_page_line(page, GP_TONE_PLAIN, 0,
 			     "Fidelity: the trace has no addresses to compare "
@@ -202,7 +202,7 @@ static void print_constraint(const struct gp_page *page,
 	free = &study->trials[study->unconstrained];
 	gp_page_blank(page);
 	gp_page_line(page, GP_TONE_PLAIN, 0,
-		     "%s, which is not to be used, would need %s.",
+		     "%s, which must not be used, would need %s.",
 		     gp_head_settings(free->conf), need_text(free->need, need));
 }
 
@@ -275,10 +275,11 @@ static void print_trials(const struct gp_page *page,
 			     ? "All of it is of the requests in the trace, a "
 			       "part of what was reserved: what the whole "
 			       "program needs under each is not known."
-			     : "need: the smallest device from which on every "
-			       "one serves all; measured where it decides.",
-		     study->is_change ? " * to be used." : "",
-		     is_any_excluded ? " x not to be used." : "");
+			     : "need: the smallest device such that it and "
+			       "every larger one serve all requests; found "
+			       "only where it decides.",
+		     study->is_change ? " * the one to use." : "",
+		     is_any_excluded ? " x must not be used." : "");
 	if (study->case_count > 1)
 		gp_page_line(page, GP_TONE_PLAIN, 0,
 			     "Of %zu %s: OOMs, retries and time are sums, "

@@ -388,8 +388,8 @@ void gp_sweep_report_html(const struct gp_sweep_report *sweep,
 		write_others(sweep, &ranking, (enum sweep_other_kind)kind, out);
 	fprintf(out,
 		"<footer>Made by gpupool sweep. Times are those of calls of "
-		"the device by %s prices; waiting for it is not in them."
-		"</footer></main>\n",
+		"the device by %s prices; waiting for the device is not "
+		"included.</footer></main>\n",
 		strcmp(sweep->prices, "built in") ? "given" : "built-in");
 	gp_html_end(out);
 	ranking_release(&ranking);

@@ -565,7 +565,7 @@ static enum gp_status read_verdicts(struct gp_sweep_report *sweep,
 		sweep->verdict_paths[i] = path_of_verdict(sweep, device);
 		if (!sweep->verdict_paths[i])
 			return gp_diag_set(diag, GP_INPUT,
-					   "a verdict is of no trace");
+					   "a verdict belongs to no trace");
 		if (!json_is_null(json_object_get(device, "trace")))
 			sweep->swept_count = i + 1;
 		if (gp_object_read(json_object_get(device, "verdict"),
@@ -705,7 +705,8 @@ static enum gp_status read_run(struct gp_sweep_report *sweep, const char *line,
 	if (!read_count(object, "combination", &combination) ||
 	    !read_count(object, "trace", &trace) ||
 	    combination >= sweep->entry_count || trace >= sweep->trace_count)
-		status = gp_diag_set(diag, GP_INPUT, "it is no run of a sweep");
+		status = gp_diag_set(diag, GP_INPUT,
+				     "it is not a run of a sweep");
 	else
 		status = read_row(object, &row, diag);
 	json_decref(object);
@@ -715,7 +716,7 @@ static enum gp_status read_run(struct gp_sweep_report *sweep, const char *line,
 		&sweep->runs[combination * sweep->trace_count + trace];
 
 	if (run->is_done)
-		return gp_diag_set(diag, GP_INPUT, "the run is there twice");
+		return gp_diag_set(diag, GP_INPUT, "the run appears twice");
 	run->body = gp_mem_copy_text(line, (size_t)(tail - line));
 	run->row = row;
 	run->is_done = true;
@@ -775,7 +776,7 @@ static enum gp_status load(const char *path, char **text, struct gp_diag *diag)
 	}
 	got = strlen(*text) != length;
 	fclose(file);
-	return got ? gp_diag_set(diag, GP_INPUT, "it is no text") : GP_OK;
+	return got ? gp_diag_set(diag, GP_INPUT, "it is not text") : GP_OK;
 }
 
 enum gp_status gp_sweep_report_read(struct gp_sweep_report *sweep,
@@ -792,7 +793,7 @@ enum gp_status gp_sweep_report_read(struct gp_sweep_report *sweep,
 		gp_diag_hint(diag, "only what gpupool sweep --format json or "
 				   "--shard wrote, as it wrote it");
 		status = gp_diag_set(diag, GP_INPUT,
-				     "it is no report of a sweep");
+				     "it is not a report of a sweep");
 	}
 	if (status == GP_OK) {
 		mark += strlen(RUNS_MARK);

@@ -139,11 +139,11 @@ static void print_classes(const struct scene *s)
 			     runs, classes->runs == 1 ? "stands" : "stand",
 			     what, names);
 	else
-		gp_page_line(&s->page, GP_TONE_BAD, 2,
-			     "Not complete: of %s there are values left that "
-			     "none of the %s stands for; --most-runs %" PRIu64
-			     " goes further.",
-			     names, runs, classes->runs * 4);
+		gp_page_line(
+			&s->page, GP_TONE_BAD, 2,
+			"Not complete: some values of %s are not represented "
+			"by any of the %s; --most-runs %" PRIu64 " tries more.",
+			names, runs, classes->runs * 4);
 }
 
 static void print_idle(const struct scene *s)
@@ -186,10 +186,10 @@ static void print_head(const struct scene *s)
 			     runs);
 	if (sweep->trace_count == 1 && files > 1)
 		gp_page_line(&s->page, GP_TONE_PLAIN, 2,
-			     "It stands for %zu ranks that are alike.", files);
+			     "It represents %zu ranks that are alike.", files);
 	if (sweep->unread)
 		gp_page_line(&s->page, GP_TONE_BAD, 2,
-			     "%s could not be read: the sweep is without them.",
+			     "%s could not be read: the sweep leaves them out.",
 			     gp_plural_text(sweep->unread, "trace", unread));
 	print_idle(s);
 	print_recorded(s);
@@ -287,7 +287,7 @@ static void print_first(const struct scene *s, const struct gp_sweep_row *first,
 		 gp_study_is_less(gp_row_peak(first), was->reserved))
 		gp_page_line(&s->page, GP_TONE_GOOD, 2,
 			     "First of these combinations: %s, which reserves "
-			     "%s at the peak (to recorded: %s).",
+			     "%s at the peak (compared with recorded: %s).",
 			     label, gp_bytes_text(gp_row_peak(first), bytes),
 			     gp_bytes_change(was->reserved, gp_row_peak(first),
 					     change));
@@ -352,17 +352,17 @@ static void print_window(const struct scene *s)
 		if (s->sweep->verdicts[i].begins != GP_BEGINS_WINDOW ||
 		    s->sweep->verdicts[i].recorded)
 			continue;
-		gp_page_line(&s->page, GP_TONE_PLAIN, 2, "%s",
-			     has_estimates(s)
-				     ? "Under other settings something else "
-				       "would have been cached when the window "
-				       "begins: such a peak is an estimate, of "
-				       "the whole program, and has its bounds "
-				       "behind it."
-				     : "Peaks of other settings are replays "
-				       "from the recorded start, not exact: "
-				       "gpupool replay --alloc-conf estimates "
-				       "one with its bounds.");
+		gp_page_line(
+			&s->page, GP_TONE_PLAIN, 2, "%s",
+			has_estimates(s)
+				? "Under other settings something else "
+				  "would have been cached when the window "
+				  "begins: such a peak is an estimate for the "
+				  "whole program, followed by its bounds."
+				: "Peaks under other settings are replays from "
+				  "the recorded start, not exact: gpupool "
+				  "replay --alloc-conf estimates one with its "
+				  "bounds.");
 		return;
 	}
 }
@@ -407,9 +407,9 @@ static void print_table(const struct scene *s)
 		     "(%zu of %zu).  = the same numbers as the line above.",
 		     front, r->count);
 	gp_page_line(&s->page, GP_TONE_PLAIN, 2,
-		     "allocs: times the device gave memory. est.: time in "
-		     "all its calls by the prices %s%s; waiting for the device "
-		     "is not in it.",
+		     "allocs: allocations from the device. est.: time in all "
+		     "its calls, by the prices %s%s; waiting for the device is "
+		     "not included.",
 		     strcmp(s->sweep->prices, "built in") ? "in " : "",
 		     strcmp(s->sweep->prices, "built in") ? s->sweep->prices
 							  : "built in");

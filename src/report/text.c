@@ -41,7 +41,7 @@ static void recorded_row(const struct gp_page *page, enum gp_measure_id id,
 {
 	if (gp_measure_is_known(id, subject))
 		bytes_row(page, id, gp_measures[id].label, subject,
-			  "at the most, as the recording itself says");
+			  "at the peak, as the recording itself says");
 }
 
 static void print_peak(const struct gp_page *page, const struct gp_trace *trace,
@@ -62,7 +62,7 @@ static void print_peak(const struct gp_page *page, const struct gp_trace *trace,
 				 percent));
 	bytes_row(page, GP_GAP, "  gap", &peak, note);
 	bytes_row(page, GP_INACTIVE_SPLIT, "  inactive_split", &peak,
-		  "free pieces stuck in segments partly in use");
+		  "free pieces in segments that are partly in use");
 	bytes_row(page, GP_PEAK_ALLOCATED, "Peak allocated", &peak,
 		  "most in use at any moment");
 	recorded_row(page, GP_RECORDED_ALLOCATED, &peak);
@@ -260,8 +260,8 @@ static void print_device(const struct gp_page *page,
 	if (estimate)
 		gp_page_line(page, GP_TONE_PLAIN, 2,
 			     "The trace begins with memory in use, cached "
-			     "under other settings: %s. The rest is of a "
-			     "replay from that memory.",
+			     "under other settings: %s. The rest describes a "
+			     "replay that begins with that memory.",
 			     estimate->how);
 	print_drawing(page, report->trace, (uint32_t)i, result,
 		      device->event_count);
@@ -278,7 +278,7 @@ static void print_device(const struct gp_page *page,
 static const char *mode_words(const struct gp_run *run)
 {
 	if (run->cuda)
-		return "replayed with a device's own memory";
+		return "replayed on a real device";
 	return run->mode == GP_VERIFY ? "replayed as recorded"
 				      : "replayed on a simulated device";
 }

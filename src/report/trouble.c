@@ -377,7 +377,7 @@ static void print_cause(const struct gp_page *page, const struct gp_oom *oom)
 			      "%s",
 			      held, left);
 	gp_page_field(page, "  more",
-		      "gpupool explain tells whether a setting serves it");
+		      "gpupool explain shows whether a setting serves it");
 }
 
 void gp_trouble_oom(const struct gp_page *page, const struct gp_trace *trace,

@@ -115,7 +115,7 @@ static const char *order_of(const struct gp_vary_report *r, char *text)
 	if (!odd)
 		return NULL;
 	snprintf(text, SENTENCE,
-		 "It is not that more needs more: %s=%" PRIu64
+		 "A larger value does not always need more: %s=%" PRIu64
 		 " needs less than %" PRIu64 ". %s",
 		 r->name, odd->value, odd[-1].value, rest_of(r));
 	return text;

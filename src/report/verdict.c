@@ -32,9 +32,9 @@ static void say_as_it_is(struct gp_words *words, const struct gp_verdict *v)
 		gp_say(words,
 		       "It ran out of memory on a device of unknown size");
 	else if (v->need_as_recorded == GP_UNLIMITED)
-		gp_say(words, "As it is no device was found that it fits");
+		gp_say(words, "As it is, no device was found that it fits");
 	else
-		gp_say(words, "As it is it needs %s",
+		gp_say(words, "As it is, it needs %s",
 		       gp_bytes_text(v->need_as_recorded, need));
 }
 
@@ -125,11 +125,11 @@ static void say_no_setting(struct gp_words *words, const struct gp_verdict *v)
 		gp_say(words, "a request fails however much memory there is.");
 	else if (v->cause == GP_BY_LIMIT)
 		gp_say(words,
-		       "with the best of them a device of %s is needed at "
+		       "with the best of them, a device of %s is needed at "
 		       "that fraction.",
 		       gp_bytes_text(v->need, missing));
 	else
-		gp_say(words, "with the best of them %s are missing.",
+		gp_say(words, "with the best of them, %s are missing.",
 		       gp_bytes_text(v->missing, missing));
 }
 
@@ -240,11 +240,10 @@ static void say_search(struct gp_words *words, const struct gp_verdict *v)
 	if (v->kind != GP_VERDICT_NO_SETTING)
 		return;
 	gp_say(words,
-	       v->is_complete
-		       ? "All values of the settings were searched (%s "
-			 "runs stand for them). "
-		       : "%s runs searched the settings, which is not all "
-			 "of their values together. ",
+	       v->is_complete ? "All values of the settings were searched (%s "
+				"runs represent them). "
+			      : "%s runs searched the settings, which does not "
+				"cover every combination of their values. ",
 	       count);
 	gp_say(words, "%s %s at once%s. ", who, live,
 	       v->cause == GP_BY_LIMIT ? ", more than that fraction is"

@@ -52,7 +52,7 @@ static const struct gp_candidate_conf table[] = {
 	{ "max_split_size_mb:128,garbage_collection_threshold:0.8",
 	  SPLIT "; " COLLECT, NULL },
 	{ "max_split_size_mb:128,max_non_split_rounding_mb:64",
-	  SPLIT ", but for requests nearly as large", NULL },
+	  SPLIT ", except for requests of nearly the same size", NULL },
 	{ "expandable_segments:True,max_split_size_mb:128",
 	  EXPANDABLE "; " SPLIT, WITHOUT_BOUND },
 };
@@ -67,7 +67,7 @@ const struct gp_candidate_conf *gp_candidate_table(size_t *count)
 
 /* Limits that can be lifted if nothing else serves a trace; they were set for a
  * reason. A row applies if all of its settings are set. */
-#define OTHERS "others that share the device have less memory"
+#define OTHERS "less memory is left to others on the device"
 static const struct gp_candidate_conf lifted[] = {
 	{ "throw_on_cudamalloc_oom:False",
 	  "the cache is released before a request fails", NULL },

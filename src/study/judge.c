@@ -485,7 +485,7 @@ static void search_nearest(struct session *s, struct search *search)
 		if (need == GP_UNLIMITED || need <= GP_DEVICE_GRAIN)
 			break;
 		before = v->trial;
-		notify(s, "searching for the setting that needs least");
+		notify(s, "searching for the setting that needs the least");
 		search_serving(s, need - GP_DEVICE_GRAIN, search);
 		v->trial = choose_nearest(s);
 	} while (v->trial != before && s->status == GP_OK);
@@ -646,7 +646,7 @@ static void judge_open(struct session *s, struct search *search)
 			return;
 		best = choose_for_group(s);
 		if (best == study->count) {
-			notify(s, "searching two settings together");
+			notify(s, "searching pairs of settings");
 			search_pairs(s, search);
 			best = choose_for_group(s);
 		}

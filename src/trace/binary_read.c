@@ -49,7 +49,7 @@ struct reader {
 
 static enum gp_status damaged(struct gp_diag *diag, const char *what)
 {
-	gp_diag_hint(diag, "convert it again from what it was made of");
+	gp_diag_hint(diag, "convert the original file again");
 	return gp_diag_set(diag, GP_INPUT, "it is damaged: %s", what);
 }
 

@@ -176,9 +176,9 @@ static enum gp_status resolve_device(struct gp_build *build,
 	    !resolve_state(&d->end, sites, count)) {
 		gp_diag_record(diag, "device %u", d->ordinal);
 		gp_diag_hint(diag, "the file's \"sites\" has %zu", count);
-		return gp_diag_set(diag, GP_INPUT,
-				   "a segment or block has a site that is "
-				   "not there");
+		return gp_diag_set(
+			diag, GP_INPUT,
+			"a segment or block has a site that does not exist");
 	}
 	return GP_OK;
 }
@@ -469,7 +469,7 @@ enum gp_status gp_build_block(struct gp_build *build, uint32_t device,
 
 	if (!s->segment_count)
 		return gp_diag_set(diag, GP_INPUT,
-				   "a block stands before any segment");
+				   "a block comes before any segment");
 	if (s->block_count == UINT32_MAX - 1)
 		return gp_diag_set(diag, GP_INPUT, "too many blocks");
 	s->blocks = gp_mem_grow(s->blocks, &s->block_room, s->block_count + 1,

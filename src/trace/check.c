@@ -24,7 +24,7 @@ struct checker {
 
 static enum gp_status damaged(struct gp_diag *diag, const char *what)
 {
-	gp_diag_hint(diag, "convert it again from what it was made of");
+	gp_diag_hint(diag, "convert the original file again");
 	return gp_diag_set(diag, GP_INPUT, "it is damaged: %s", what);
 }
 
@@ -110,9 +110,9 @@ static enum gp_status check_tables(const struct gp_trace *trace,
 	if (!pools_are_sorted(trace))
 		return damaged(diag, "pools out of order");
 	if (!sites_are_calls(trace))
-		return damaged(diag, "a site that nobody can have called");
+		return damaged(diag, "a site that cannot have a caller");
 	if (!owners_are_named(trace))
-		return damaged(diag, "an owner that is not there");
+		return damaged(diag, "an owner that does not exist");
 	if (!devices_are_sorted(trace))
 		return damaged(diag, "devices out of order");
 	return GP_OK;

@@ -20,7 +20,7 @@ static enum gp_status bad_state(const struct gp_segment *segment,
 				struct gp_diag *diag, const char *what)
 {
 	gp_diag_record(diag, "segment 0x%" PRIx64, segment->addr);
-	gp_diag_hint(diag, "the blocks of a segment stand in address order "
+	gp_diag_hint(diag, "the blocks of a segment must be in address order "
 			   "and cover all of it");
 	return gp_diag_set(diag, GP_INPUT, "%s", what);
 }
@@ -299,8 +299,8 @@ static void hint_free(const struct gp_build_device *d, size_t at, uint64_t name,
 			gp_diag_hint(diag, "event %zu frees it", i);
 			return;
 		}
-	gp_diag_hint(diag, "no event before allocates it; what is live when a "
-			   "trace begins stands in its \"start\"");
+	gp_diag_hint(diag, "no earlier event allocates it; what is live when a "
+			   "trace begins belongs in its \"start\"");
 }
 
 /* The block that event i names is not in a state that the event permits. */

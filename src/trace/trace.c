@@ -228,9 +228,8 @@ static const struct {
 	{ "rmm-log", "pools, blocks that other streams use, other devices, and "
 		     "what else took memory; RMM's addresses are not "
 		     "PyTorch's" },
-	{ "torch-profiler",
-	  "streams, pools, segments, OOMs and sizes as asked for: they are "
-	  "those of blocks" },
+	{ "torch-profiler", "streams, pools, segments, OOMs and requested "
+			    "sizes: sizes are those of blocks" },
 };
 
 const char *gp_trace_unknown(const struct gp_trace *trace)

@@ -205,7 +205,7 @@ without_script() {
 	dump "file://$work/still.html" > "$work/still.dom"
 	[ "$(grep -o '<svg [^>]*>' "$work/still.dom" |
 		grep -vc 'class="bar"')" -eq 2 ] &&
-		grep -q 'class="headline">As it is it needs' "$work/still.dom" &&
+		grep -q 'class="headline">As it is, it needs' "$work/still.dom" &&
 		grep -q 'data-table="pins_now"' "$work/still.dom" &&
 		! grep -q '<canvas' "$work/still.dom"
 }

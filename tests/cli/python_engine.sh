@@ -69,11 +69,11 @@ wrong() {
 echo '{"format": "gpupool-trace", "version": 1, "devices": [{"device": 0,
 "events": [{"op": "alloc", "id": 1, "size": 1000}]}]}' > t.json
 sed 's/for i, there in/for i, there on/' first_fit.py > syntax.py
-wrong syntax "gpupool_engine() shows no table"
+wrong syntax "gpupool_engine() returns no table"
 sed 's/size = up(ask.size, GRAIN)/size = up(ask.sice, GRAIN)/' first_fit.py \
 	> raises.py
 wrong raises "alloc of 1000 bytes, block 0: its process ended with status 1"
 sed '/^table/d' first_fit.py > no_table.py
-wrong no_table "gpupool_engine() shows no table"
-wrong missing "gpupool_engine() shows no table"
+wrong no_table "gpupool_engine() returns no table"
+wrong missing "gpupool_engine() returns no table"
 exit "$failed"

@@ -131,7 +131,7 @@ write explain-others explain others.json --capacity 8MiB
 
 # A recording that is not sure to be what a GPU would do.
 cat > doubtful.json << END
-{$whole, "values": "1 read of values that nobody knows: train.py:7",
+{$whole, "values": "1 read of unknown values: train.py:7",
  "not_told": "workspaces, counted as 0", "devices": [{"device": 0, "events": [
   {"op": "alloc", "id": 1, "size": 4194304}]}]}
 END

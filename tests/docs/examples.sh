@@ -62,7 +62,7 @@ taken() {
 	status=$?
 	case $1 in
 	*--without-site\ optimizer.py:88*) # this program has none
-		grep -q "no block of the trace is meant" "$work/err" && return ;;
+		grep -q "no block of the trace matches" "$work/err" && return ;;
 	esac
 	[ "$status" -le 1 ] && return
 	echo "$1 ends with $status: $(head -n 1 "$work/err")"

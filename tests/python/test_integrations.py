@@ -238,7 +238,7 @@ def test_as_it_was_asked_for(gpu_memory, request):
     assert os.path.basename(os.getcwd()) == "from here"
 def test_sizes(gpu_memory):
     for size in ("2.3.4GiB", -1, True, ""):
-        with pytest.raises(ValueError, match="is no size: write 2GiB"):
+        with pytest.raises(ValueError, match="is not a size such as 2GiB"):
             gpu_memory.limit(reserved=size)
 def test_without_the_fixture():
     assert not torch.cuda.is_available()

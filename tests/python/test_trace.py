@@ -602,7 +602,7 @@ def test_every_example_of_the_documents_runs(tmp_path):
 
 @pytest.mark.parametrize("source", [None, 3, ["a.pickle"], {1, 2}])
 def test_what_is_no_source_is_a_type_error(source):
-    with pytest.raises(TypeError, match="several are several arguments"):
+    with pytest.raises(TypeError, match="pass several as several arguments"):
         gpupool.load(source)
 
 

@@ -327,8 +327,8 @@ START_TEST(test_lies_are_told_apart)
 		{ lie_event_size, "an impossible event" },
 		{ lie_event_text, "an impossible event" },
 		{ lie_ids, "its sections do not fit together" },
-		{ lie_site_caller, "a site that nobody can have called" },
-		{ lie_site_text, "a site that nobody can have called" },
+		{ lie_site_caller, "a site that cannot have a caller" },
+		{ lie_site_text, "a site that cannot have a caller" },
 		{ lie_blocks, "a block without a segment" },
 		{ lie_block_size, "its blocks do not cover the segment" },
 		{ lie_block_state, "an impossible block" },
@@ -395,8 +395,8 @@ static void *part_of(const struct gp_trace *trace, enum part part)
 #define EVENT_IS_BAD "an impossible event"
 #define BLOCK_IS_BAD "an impossible block"
 #define STATE_IS_BAD "an impossible segment"
-#define SITE_IS_BAD  "a site that nobody can have called"
-#define OWNER_IS_BAD "an owner that is not there"
+#define SITE_IS_BAD  "a site that cannot have a caller"
+#define OWNER_IS_BAD "an owner that does not exist"
 
 /* what: NULL, that can be. */
 static const struct says {

@@ -167,7 +167,7 @@ START_TEST(test_what_is_missing_is_named)
 		const char *what;
 	} rows[] = {
 		{ "cuMemCreate", NULL,
-		  "it has no cuMemCreate, which a CUDA runtime has" },
+		  "it has no cuMemCreate, so it is not a usable CUDA runtime" },
 		{ "cudaGetDeviceCount", (void *)no_device,
 		  "there is no device: " },
 		{ "cudaGetDeviceProperties", (void *)refuse,

@@ -76,7 +76,7 @@ START_TEST(test_a_block_that_others_wrote_into)
 	gp_device_calls_print(&page, trace, 0, &result);
 	fclose(out);
 	ck_assert_ptr_nonnull(
-		strstr(told, "handed out at " WORDS " and read at event 5."));
+		strstr(told, "allocated at " WORDS " and read at event 5."));
 	gp_trace_destroy(trace);
 }
 END_TEST

@@ -57,8 +57,8 @@ static const struct {
 	{ "{\"op\": \"mark\", \"name\": 3}",
 	  "\"name\" of mark is 3; it must be a text" },
 	{ "{\"op\": \"mark\", \"name\": \"a\", \"stage\": \"middle\"}",
-	  "\"stage\" of mark is \"middle\"; it must be start or end, or not "
-	  "there" },
+	  "\"stage\" of mark is \"middle\"; it must be start or end, or "
+	  "absent" },
 	{ "{\"op\": \"foo\"}", "unknown op \"foo\"" },
 	{ "{\"id\": 1}", "the event has no \"op\"" },
 	{ "{\"op\": \"empty_cache\", \"device\": 1024}",
@@ -97,12 +97,12 @@ static const struct {
 	  "gpupool-trace version 2" },
 	{ HEADER "\"devices\": {}}", "line 1, byte 53: a '[' is missing here" },
 	{ HEADER "\"devices\": [{\"events\": []}]}",
-	  "devices, element 0: \"device\" must stand before \"events\"" },
+	  "devices, element 0: \"device\" must come before \"events\"" },
 	{ HEADER "\"settings\": 3}",
 	  "\"settings\" of the trace is 3; it must be a text" },
 	{ HEADER "\"frees\": \"later\"}",
-	  "\"frees\" of the trace is \"later\"; it must be at_once, or not "
-	  "there" },
+	  "\"frees\" of the trace is \"later\"; it must be at_once, or "
+	  "absent" },
 	{ HEADER "\"sites\": [\"a\"], \"callers\": [0]}",
 	  "callers, element 0: site 0 cannot call site 0" },
 	{ HEADER "\"devices\": [", "line 1, byte 54: it ends too early" },
@@ -137,7 +137,7 @@ static const struct {
 	  "\"last\" of release is a list; it must be a whole number from 0 to "
 	  "2^64 - 1" },
 	{ HEADER "\"frees\": 3}",
-	  "\"frees\" of the trace is 3; it must be at_once, or not there" },
+	  "\"frees\" of the trace is 3; it must be at_once, or absent" },
 	{ HEADER "\"values\": 7}",
 	  "\"values\" of the trace is 7; it must be a text" },
 	{ HEADER "\"sites\": 7}", "line 1, byte 51: a '[' is missing here" },

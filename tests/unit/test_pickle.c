@@ -273,31 +273,31 @@ static const struct {
 	const char *notation, *message;
 } bad_pickles[] = {
 	/* nothing is executed */
-	{ "cos\nsystem\n.", "byte 2: opcode GLOBAL stands here, and gpupool "
+	{ "cos\nsystem\n.", "byte 2: opcode GLOBAL is not allowed: gpupool "
 			    "executes nothing" },
-	{ "'os''system'$93.", "byte 14: opcode STACK_GLOBAL stands here, and "
+	{ "'os''system'$93.", "byte 14: opcode STACK_GLOBAL is not allowed: "
 			      "gpupool executes nothing" },
-	{ "NR.", "byte 3: opcode REDUCE stands here, and gpupool executes "
+	{ "NR.", "byte 3: opcode REDUCE is not allowed: gpupool executes "
 		 "nothing" },
-	{ "Nb.", "byte 3: opcode BUILD stands here, and gpupool executes "
+	{ "Nb.", "byte 3: opcode BUILD is not allowed: gpupool executes "
 		 "nothing" },
-	{ "io\ns\n.", "byte 2: opcode INST stands here, and gpupool executes "
+	{ "io\ns\n.", "byte 2: opcode INST is not allowed: gpupool executes "
 		      "nothing" },
-	{ "(o.", "byte 3: opcode OBJ stands here, and gpupool executes "
+	{ "(o.", "byte 3: opcode OBJ is not allowed: gpupool executes "
 		 "nothing" },
-	{ "$81.", "byte 2: opcode NEWOBJ stands here, and gpupool executes "
+	{ "$81.", "byte 2: opcode NEWOBJ is not allowed: gpupool executes "
 		  "nothing" },
-	{ "$82.", "byte 2: opcode EXT1 stands here, and gpupool executes "
+	{ "$82.", "byte 2: opcode EXT1 is not allowed: gpupool executes "
 		  "nothing" },
-	{ "Px\n.", "byte 2: opcode PERSID stands here, and gpupool executes "
+	{ "Px\n.", "byte 2: opcode PERSID is not allowed: gpupool executes "
 		   "nothing" },
-	{ "NQ.", "byte 3: opcode BINPERSID stands here, and gpupool executes "
+	{ "NQ.", "byte 3: opcode BINPERSID is not allowed: gpupool executes "
 		 "nothing" },
 	/* not pickles of these protocols */
 	{ "$80$06", "byte 2: the pickle is of protocol 6, which is not known" },
 	{ "IK\n.", "byte 2: opcode INT belongs to pickle protocol 0, which is "
 		   "not read" },
-	{ "N$ff", "byte 3: 0xff is no pickle opcode" },
+	{ "N$ff", "byte 3: 0xff is not a pickle opcode" },
 	/* cut off */
 	{ "", "byte 2: the file ends in the middle of the pickle" },
 	{ "(((((", "byte 7: the file ends in the middle of the pickle" },
@@ -311,36 +311,35 @@ static const struct {
 	{ "h", "byte 3: the file ends in the middle of the pickle" },
 	{ "j$00", "byte 4: the file ends in the middle of the pickle" },
 	/* values that are not there */
-	{ ".", "byte 2: the pickle uses a value that is not there" },
-	{ "$30", "byte 2: the pickle uses a value that is not there" },
-	{ "$31", "byte 2: the pickle uses a value that is not there" },
-	{ "$32", "byte 2: the pickle uses a value that is not there" },
-	{ "a", "byte 2: the pickle uses a value that is not there" },
-	{ "e", "byte 2: the pickle uses a value that is not there" },
-	{ "u", "byte 2: the pickle uses a value that is not there" },
-	{ "}(Nu", "byte 5: the pickle uses a value that is not there" },
-	{ "(u", "byte 3: the pickle uses a value that is not there" },
-	{ "]}((u", "byte 6: the pickle uses a value that is not there" },
-	{ "(Nd", "byte 4: the pickle uses a value that is not there" },
-	{ "$94", "byte 2: the pickle uses a value that is not there" },
-	{ "](q$00", "byte 4: the pickle uses a value that is not there" },
-	{ "]r$ff$ff$ff$ff", "byte 3: the pickle uses a value that is not "
-			    "there" },
-	{ "h$00", "byte 2: the pickle refers to a memo entry that is not "
-		  "there" },
-	{ "]q$05h$04", "byte 5: the pickle refers to a memo entry that is not "
-		       "there" },
+	{ ".", "byte 2: the pickle uses a value that does not exist" },
+	{ "$30", "byte 2: the pickle uses a value that does not exist" },
+	{ "$31", "byte 2: the pickle uses a value that does not exist" },
+	{ "$32", "byte 2: the pickle uses a value that does not exist" },
+	{ "a", "byte 2: the pickle uses a value that does not exist" },
+	{ "e", "byte 2: the pickle uses a value that does not exist" },
+	{ "u", "byte 2: the pickle uses a value that does not exist" },
+	{ "}(Nu", "byte 5: the pickle uses a value that does not exist" },
+	{ "(u", "byte 3: the pickle uses a value that does not exist" },
+	{ "]}((u", "byte 6: the pickle uses a value that does not exist" },
+	{ "(Nd", "byte 4: the pickle uses a value that does not exist" },
+	{ "$94", "byte 2: the pickle uses a value that does not exist" },
+	{ "](q$00", "byte 4: the pickle uses a value that does not exist" },
+	{ "]r$ff$ff$ff$ff",
+	  "byte 3: the pickle uses a value that does not exist" },
+	{ "h$00",
+	  "byte 2: the pickle refers to a memo entry that does not exist" },
+	{ "]q$05h$04",
+	  "byte 5: the pickle refers to a memo entry that does not exist" },
 	{ "X$01$00$00$00x", "byte 8: the file ends in the middle of the "
 			    "pickle" },
 	/* among items that are read many at once, as nothing is near */
 	{ "]q$05}$94(h$04" FAR,
-	  "byte 8: the pickle refers to a memo entry that "
-	  "is not there" },
+	  "byte 8: the pickle refers to a memo entry that does not exist" },
 	{ "]q$05}$94(h$63" FAR,
-	  "byte 8: the pickle refers to a memo entry that "
-	  "is not there" },
-	{ "N(NNu", "byte 6: the pickle adds items to what is no dict" },
-	{ "NNa", "byte 4: the pickle appends to what is no list" },
+	  "byte 8: the pickle refers to a memo entry that does not exist" },
+	{ "N(NNu",
+	  "byte 6: the pickle adds items to something that is not a dict" },
+	{ "NNa", "byte 4: the pickle appends to something that is not a list" },
 	/* not snapshots */
 	{ "N.", "it is a pickle, but not of a PyTorch memory snapshot" },
 	{ "].", "it is a pickle, but not of a PyTorch memory snapshot" },

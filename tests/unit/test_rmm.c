@@ -153,7 +153,7 @@ static const struct {
 	  "its size is 1x12, not a number of bytes" },
 	{ "1,0,allocate,0x10,,0x0", "its size is , not a number of bytes" },
 	{ "1,0,allocate,0x10,7,", "its stream is , not an address" },
-	{ "1,0,\033[31mfree,0x10,7,0x0", "it is no line of an RMM log" },
+	{ "1,0,\033[31mfree,0x10,7,0x0", "it is not a line of an RMM log" },
 	{ "1,0,allocate,0x1ffffffffffffffff,7,0x0",
 	  "its pointer is 0x1ffffffffffffffff, not an address" },
 };
@@ -182,7 +182,7 @@ START_TEST(test_a_line_has_an_end)
 
 	memset(text + sizeof(HEADER) - 1, '1', 4000);
 	ck_assert_int_eq(try_text(text, &trace, &diag), GP_INPUT);
-	ck_assert_str_eq(diag.what, "it is no line of an RMM log");
+	ck_assert_str_eq(diag.what, "it is not a line of an RMM log");
 }
 END_TEST
 

@@ -136,27 +136,27 @@ static const struct {
 	{ &recorded_stream, "merge-streams", 40, 20,
 	  "1 change of stream, and waits left out" },
 	{ &two_blocks, "without-site=id:1", 90, 60,
-	  "1 block never asked for, 30.00 MiB in all" },
+	  "1 block never requested, 30.00 MiB in all" },
 	{ &two_blocks, "without-site=event:0", 90, 60,
-	  "1 block never asked for, 30.00 MiB in all" },
+	  "1 block never requested, 30.00 MiB in all" },
 	{ &two_blocks, "without-site=size:30MiB", 90, 60,
-	  "1 block never asked for, 30.00 MiB in all" },
+	  "1 block never requested, 30.00 MiB in all" },
 	{ &odd_block, "without-site=size:30MiB", 32, 0,
-	  "1 block never asked for, 30.00 MiB in all" },
+	  "1 block never requested, 30.00 MiB in all" },
 	{ &two_blocks, "without-site=size:25MiB..35MiB", 90, 60,
-	  "1 block never asked for, 30.00 MiB in all" },
+	  "1 block never requested, 30.00 MiB in all" },
 	{ &two_blocks, "keep-site=id:2", 90, 110,
-	  "1 free left out; blocks meant: 1, 20.00 MiB in all" },
+	  "1 free left out; blocks selected: 1, 20.00 MiB in all" },
 	{ &two_blocks, "free-earlier=id:1", 90, 70,
-	  "1 free moved; blocks meant: 1, 30.00 MiB in all" },
+	  "1 free moved; blocks selected: 1, 30.00 MiB in all" },
 	{ &two_blocks, "free-earlier=all", 90, 70,
-	  "3 frees moved; blocks meant: 4, 110.0 MiB in all" },
+	  "3 frees moved; blocks selected: 4, 110.0 MiB in all" },
 	{ &two_blocks, "free-earlier=id:4", 90, 90,
-	  "1 free moved; blocks meant: 1, 40.00 MiB in all" },
+	  "1 free moved; blocks selected: 1, 40.00 MiB in all" },
 	{ &rising, "free-earlier=id:2", 80, 40,
-	  "1 free moved; blocks meant: 1, 20.00 MiB in all" },
+	  "1 free moved; blocks selected: 1, 20.00 MiB in all" },
 	{ &rising, "free-earlier=id:2,1", 80, 80,
-	  "1 free moved; blocks meant: 1, 20.00 MiB in all" },
+	  "1 free moved; blocks selected: 1, 20.00 MiB in all" },
 	{ &two_blocks, "round-sizes=64MiB", 90, 128,
 	  "4 requests rounded up, by 146.0 MiB in all" },
 	{ &two_blocks, "round-sizes=pow2", 90, 128,
@@ -171,15 +171,15 @@ static const struct {
 	  "called before event 6; 6 replays of up to 24 places" },
 	{ &two_blocks, "empty-cache-at=best:2", 90, 50,
 	  "called before event 6; 11 replays of up to 24 places" },
-	{ &rising, "sort-step", 80, 60, "2 requests in another place" },
+	{ &rising, "sort-step", 80, 60, "2 requests moved to another place" },
 	{ &rising, "preallocate=25%", 80, 100,
-	  "2 blocks asked for first, 60.00 MiB in all" },
+	  "2 blocks requested first, 60.00 MiB in all" },
 	{ &after_capture, "preallocate=25%", 80, 100,
-	  "2 blocks asked for first, 60.00 MiB in all" },
+	  "2 blocks requested first, 60.00 MiB in all" },
 	{ &rising, "preallocate=0%", 80, 100,
-	  "3 blocks asked for first, 100.0 MiB in all" },
+	  "3 blocks requested first, 100.0 MiB in all" },
 	{ &untold_pool, "preallocate=25%", 40, 40,
-	  "0 blocks asked for first, 0 B in all" },
+	  "0 blocks requested first, 0 B in all" },
 	{ &emptied, "no-empty-cache", 40, 60,
 	  "1 call of empty_cache left out" },
 };
@@ -224,10 +224,10 @@ static const struct {
 	{ "preallocate=half", "not a share" },
 	{ "preallocate=101%", "not a share" },
 	{ "empty-cache-at=99", "not an event" },
-	{ "empty-cache-at=nowhere", "no mark" },
-	{ "empty-cache-at=best:0", "no mark" },
-	{ "empty-cache-at=best:17", "no mark" },
-	{ "empty-cache-at=step", "no mark" },
+	{ "empty-cache-at=nowhere", "not the name of a mark" },
+	{ "empty-cache-at=best:0", "not the name of a mark" },
+	{ "empty-cache-at=best:17", "not the name of a mark" },
+	{ "empty-cache-at=step", "not the name of a mark" },
 };
 
 START_TEST(what_is_not_understood_is_said)
@@ -416,7 +416,7 @@ START_TEST(a_turn_is_within_its_step)
 	fclose(out);
 	trace = trace_of(text);
 	made = must_make(trace, "checkpointing=all");
-	ck_assert_str_eq(made.notes->text, "10 blocks dropped and made again, "
+	ck_assert_str_eq(made.notes->text, "10 blocks dropped and recomputed, "
 					   "200.0 MiB in all, in 10 steps");
 	gp_what_ifs_release(&made);
 	gp_trace_destroy(trace);

@@ -17,7 +17,7 @@ static const char everything[] =
 	" about the keys that it has and about those that it does not have:"
 	" two sentences.\"},"
 	" \"settings\": \"max_split_size_mb:128\", \"frees\": \"at_once\","
-	" \"values\": \"reads 2 values that nobody knows: t.py:3\","
+	" \"values\": \"reads 2 unknown values: t.py:3\","
 	" \"owners\": [{\"category\": \"parameter\", \"module\": \"net.0\","
 	"   \"class\": \"Linear\"}, {\"category\": \"gradient\"}],"
 	" \"sites\": [\"main\", \"a \\\"quoted\\\"\\n\\\\ text\", \"other\"],"

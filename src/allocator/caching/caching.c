@@ -261,10 +261,10 @@ static enum gp_answer caching_pool_begin(struct gp_allocator *allocator,
 	if (!is_capture && !has_routing(c))
 		return GP_SERVED;
 	if (is_capture && c->settings.capture_reuse)
-		return caching_refuse(c, "a capture under "
-					 "graph_capture_record_stream_reuse "
-					 "depends on the streams it is of, "
-					 "which are not in the trace");
+		return caching_refuse(
+			c,
+			"a capture with graph_capture_record_stream_reuse "
+			"depends on its streams, which are not in the trace");
 	return pool_begin(c, (struct pool_route){ pool, is_capture, 0, 0 });
 }
 
@@ -279,9 +279,10 @@ static enum gp_answer caching_capture(struct gp_allocator *allocator,
 	if (capture_of(c, stream))
 		return caching_refuse(c, "the stream is being captured");
 	if (c->captures.open && c->settings.capture_reuse)
-		return caching_refuse(c, "two captures at a time under "
-					 "graph_capture_record_stream_reuse "
-					 "are not modelled");
+		return caching_refuse(
+			c,
+			"two captures at the same time with "
+			"graph_capture_record_stream_reuse are not modelled");
 	route.capture = capture_begin(c, stream);
 	answer = pool_begin(c, route);
 	if (answer != GP_SERVED)

@@ -14,7 +14,8 @@
 #define COUNT                                                                  \
 	{                                                                      \
 		"count", "told|smaps", 0, 0, "told",                           \
-			"What is reserved: as the allocator tells it; or "     \
+			"What counts as reserved: what the allocator "         \
+			"reports; or "                                         \
 			"what the system "                                     \
 			"says is in memory (/proc/self/smaps_rollup) when "    \
 			"all blocks are "                                      \
@@ -28,8 +29,8 @@ const struct gp_engine_setting host_glibc_settings[] = {
 	  "MALLOC_MMAP_THRESHOLD_: bytes from which on a block is mapped by "
 	  "itself. " NOT_SET },
 	{ "trim_threshold", NULL, 0, 1e15, "0",
-	  "MALLOC_TRIM_THRESHOLD_: free bytes at the top that go "
-	  "back. " NOT_SET },
+	  "MALLOC_TRIM_THRESHOLD_: free bytes at the top that are "
+	  "released. " NOT_SET },
 	{ "hugetlb", "0|1", 0, 0, "0",
 	  "glibc.malloc.hugetlb: 1 asks for transparent huge pages." },
 	COUNT,
@@ -38,8 +39,8 @@ const struct gp_engine_setting host_glibc_settings[] = {
 
 const struct gp_engine_setting host_jemalloc_settings[] = {
 	{ "decay", "never|now", 0, 0, "never",
-	  "dirty_decay_ms and muzzy_decay_ms: when unused pages go back. A "
-	  "replay has no time of the program's, so nothing between." },
+	  "dirty_decay_ms and muzzy_decay_ms: when unused pages are released. "
+	  "A replay has no times, so there is nothing between." },
 	{ "narenas", NULL, 0, 4096, "0", "Arenas for all threads. " NOT_SET },
 	{ "thp", "default|always|never", 0, 0, "default",
 	  "Transparent huge pages." },
@@ -49,16 +50,18 @@ const struct gp_engine_setting host_jemalloc_settings[] = {
 
 const struct gp_engine_setting host_tcmalloc_settings[] = {
 	{ "release_rate", NULL, 0, 10, "1",
-	  "TCMALLOC_RELEASE_RATE: how soon unused pages go back; 0: never." },
+	  "TCMALLOC_RELEASE_RATE: how soon unused pages are released; 0: "
+	  "never." },
 	{ "aggressive_decommit", "true|false", 0, 0, "false",
-	  "TCMALLOC_AGGRESSIVE_DECOMMIT: unused pages go back at once." },
+	  "TCMALLOC_AGGRESSIVE_DECOMMIT: unused pages are released at once." },
 	COUNT,
 	{ 0 },
 };
 
 const struct gp_engine_setting host_mimalloc_settings[] = {
 	{ "decay", "never|now", 0, 0, "never",
-	  "MIMALLOC_ALLOW_DECOMMIT and its delay: when unused pages go back." },
+	  "MIMALLOC_ALLOW_DECOMMIT and its delay: when unused pages are "
+	  "released." },
 	{ "large_pages", "0|1", 0, 0, "0",
 	  "MIMALLOC_LARGE_OS_PAGES: pages of 2 MiB where the system has "
 	  "some." },

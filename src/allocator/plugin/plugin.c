@@ -91,7 +91,8 @@ static bool call(struct plugin *p, const struct plugin_request *request,
 		reply = ask_device(p, m);
 		channel_send(&p->channel, &reply, sizeof(reply));
 	}
-	keeper_fail(&p->keeper, "it asks the device without end");
+	keeper_fail(&p->keeper,
+		    "it asks the device again and again, without end");
 	return false;
 }
 
@@ -239,13 +240,13 @@ static enum gp_status refuse(const struct plugin_message *m,
 		return gp_diag_set(diag, GP_INPUT, "it cannot be loaded: %s",
 				   m->text);
 	case PLUGIN_NO_SYMBOL:
-		gp_diag_hint(diag, "GP_ENGINE(table) of gpupool/engine.h shows "
-				   "an engine");
+		gp_diag_hint(diag, "GP_ENGINE(table) of gpupool/engine.h "
+				   "exports an engine");
 		return gp_diag_set(diag, GP_INPUT,
-				   "it is no engine: it has no function %s",
+				   "it is not an engine: it has no function %s",
 				   GP_ENGINE_SYMBOL);
 	case PLUGIN_NO_TABLE:
-		return gp_diag_set(diag, GP_INPUT, "%s() shows no table",
+		return gp_diag_set(diag, GP_INPUT, "%s() returns no table",
 				   GP_ENGINE_SYMBOL);
 	case PLUGIN_OTHER_VERSION:
 		return gp_diag_set(diag, GP_INPUT,

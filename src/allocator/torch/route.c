@@ -94,8 +94,8 @@ bool torch_names_pool(struct torch *t, uint16_t pool, uint16_t stream,
 	}
 	if (!is_open(t, pool) && (!routed || t->release >= NEWEST_FIRST))
 		return true;
-	t->limit = "a request names a pool that PyTorch's routes, as the trace "
-		   "begins and ends them, do not take it to";
+	t->limit = "a request names a pool that the routes which the trace "
+		   "begins and ends do not lead to";
 	snprintf(t->text, sizeof(t->text), "%s", t->limit);
 	return false;
 }
@@ -116,8 +116,8 @@ enum gp_answer torch_pool_begin(struct gp_allocator *allocator, uint16_t pool,
 
 	if (t->release < FIRST_ROUTING) {
 		if (is_capture)
-			t->limit = "a capture is told by its stream in PyTorch "
-				   "before 2.3, and the trace names none";
+			t->limit = "PyTorch before 2.3 knows a capture by its "
+				   "stream, and the trace names none";
 		return GP_SERVED;
 	}
 	answer = torch_request(t, torch_about_pool(t, op, pool), NULL, NULL);

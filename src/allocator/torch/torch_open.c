@@ -76,9 +76,10 @@ static enum gp_status refuse(const char *folder, int error,
 {
 	gp_diag_file(diag, folder);
 	if (error == ENOENT)
-		gp_diag_hint(diag, "an engine that an older gpupool prepared "
-				   "lacks what runs on a device: make "
-				   "torch-engine prepares it again");
+		gp_diag_hint(
+			diag,
+			"an engine prepared by an older gpupool cannot run on "
+			"a device: make torch-engine prepares it again");
 	return gp_diag_set(diag, GP_SYSTEM,
 			   "PyTorch's allocator could not be started: %s",
 			   strerror(error));

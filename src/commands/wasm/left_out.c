@@ -33,7 +33,7 @@ static enum gp_status command(const struct gp_options *options,
 const struct gp_command gp_bench_command =
 	LEFT_OUT("bench", "What a device's calls cost.");
 const struct gp_command gp_check_command =
-	LEFT_OUT("check", "Hold traces to limits.");
+	LEFT_OUT("check", "Check traces against limits.");
 const struct gp_command gp_doctor_command =
 	LEFT_OUT("doctor", "What this machine has.");
 const struct gp_command gp_fit_command =
@@ -139,7 +139,7 @@ enum gp_status engine_open_library(const struct gp_engine_library *library,
 				   struct gp_diag *diag)
 {
 	(void)library, (void)engine;
-	return refuse(diag, "an engine out of a library");
+	return refuse(diag, "an engine from a library");
 }
 
 /* ---- host allocators ---- */

@@ -74,12 +74,14 @@ static enum gp_status find_all(struct gp_cuda *cuda,
 		if (symbol || !rows[i].is_needed)
 			continue;
 		gp_diag_file(diag, cuda->about.library);
-		gp_diag_hint(diag, "CUDA 11.2 and later have it, in libcudart "
-				   "or, from cu on, in the driver's "
-				   "libcuda.so.1");
-		return gp_diag_set(diag, GP_SYSTEM,
-				   "it has no %s, which a CUDA runtime has",
-				   rows[i].name);
+		gp_diag_hint(
+			diag,
+			"CUDA 11.2 and later have it: libcudart what begins "
+			"with cuda, the driver's libcuda.so.1 the rest");
+		return gp_diag_set(
+			diag, GP_SYSTEM,
+			"it has no %s, so it is not a usable CUDA runtime",
+			rows[i].name);
 	}
 	return GP_OK;
 }
@@ -154,8 +156,8 @@ static enum gp_status load_driver(struct gp_cuda *cuda, struct gp_diag *diag)
 	cuda->libraries[NVML] = load_from("libnvidia-ml.so.1");
 	if (cuda->libraries[DRIVER])
 		return GP_OK;
-	gp_diag_hint(diag, "NVIDIA's driver brings it, where there is a GPU; "
-			   "without --device cuda a replay is simulated");
+	gp_diag_hint(diag, "NVIDIA's driver installs it; without --device "
+			   "cuda, a replay runs on a simulated device");
 	return gp_diag_set(diag, GP_SYSTEM,
 			   "there is no CUDA driver: libcuda.so.1 is not on "
 			   "this machine");
@@ -188,17 +190,17 @@ static enum gp_status start(struct gp_cuda *cuda, struct gp_diag *diag)
 	if (error || !count) {
 		if (cuda->is_too_new && !calls->cudaDriverGetVersion(&version))
 			gp_diag_hint(diag,
-				     "the driver is for CUDA %d.%d and older; "
-				     "--cudart names such a runtime",
+				     "the driver supports CUDA up to %d.%d: "
+				     "name such a runtime with --cudart",
 				     version / 1000, version % 1000 / 10);
 		else
-			gp_diag_hint(diag, "nvidia-smi tells whether the "
+			gp_diag_hint(diag, "nvidia-smi shows whether the "
 					   "driver sees a GPU");
 		gp_diag_file(diag, cuda->about.library);
 		return gp_diag_set(diag, GP_SYSTEM,
 				   "there is no device: %.200s",
 				   error ? calls->cudaGetErrorString(error)
-					 : "CUDA counts none");
+					 : "CUDA reports none");
 	}
 	error = calls->cudaSetDevice(0);
 	if (!error)
@@ -272,12 +274,14 @@ static enum gp_status open_one(struct gp_cuda *c, const char *path,
 
 static enum gp_status nothing_found(struct gp_diag *diag)
 {
-	gp_diag_hint(diag, "a GPU, its driver and a CUDA runtime are needed; "
-			   "PyTorch for CUDA has one, as has pip install "
-			   "nvidia-cuda-runtime; --cudart names the library");
+	gp_diag_hint(
+		diag,
+		"a GPU, its driver and a CUDA runtime are needed; PyTorch for "
+		"CUDA includes a runtime, and pip install nvidia-cuda-runtime "
+		"installs one; --cudart names the library");
 	return gp_diag_set(diag, GP_SYSTEM,
-			   "there is no CUDA runtime: the loader finds no "
-			   "libcudart.so.13, .12 or .11.0");
+			   "there is no CUDA runtime: no libcudart.so.13, .12 "
+			   "or .11.0 was found");
 }
 
 /* Loads the newest runtime that the driver supports. */

@@ -30,7 +30,8 @@ struct reading {
 static enum gp_status bad(const struct reading *r, const char *what)
 {
 	if (!*r->diag->hint)
-		gp_diag_hint(r->diag, "gpupool check --update writes it anew");
+		gp_diag_hint(r->diag,
+			     "gpupool check --update writes a new one");
 	return gp_diag_set(r->diag, GP_INPUT, "%s", what);
 }
 
@@ -145,7 +146,7 @@ static enum gp_status read_numbers(const struct reading *r, json_t *object,
 		if (i != GP_NUMBER_NONE &&
 		    !read_value(&r->numbers->items[i], value,
 				&device->readings[i]))
-			return bad(r, "a number of it is none");
+			return bad(r, "one of its numbers is not a number");
 	}
 	return GP_OK;
 }
@@ -187,7 +188,7 @@ static enum gp_status read_asked(const struct reading *r, const json_t *object,
 	enum gp_status status;
 
 	if (json_integer_value(capacity) < 0)
-		return bad(r, "its capacity is none");
+		return bad(r, "its capacity is not a number");
 	asked->capacity = (uint64_t)json_integer_value(capacity);
 	if (unlimited && !strcmp(unlimited, "unlimited"))
 		asked->capacity = GP_UNLIMITED;
@@ -243,8 +244,8 @@ static enum gp_status read_records(const struct reading *r, const json_t *root)
 	json_t *object;
 
 	if (!schema || strcmp(schema, SCHEMA) != 0)
-		return bad(r, "it is no baseline of this gpupool: its schema "
-			      "is not " SCHEMA);
+		return bad(r, "it is not a baseline of this gpupool: its "
+			      "schema is not " SCHEMA);
 	if (!json_is_object(runs))
 		return bad(r, "it has no runs");
 	baseline->records =
@@ -368,17 +369,19 @@ enum gp_status gp_record_check(const struct gp_record *record,
 	if (!record)
 		what = "the baseline is stale: it has no such run";
 	else if (!same_text(record->asked.settings, run->asked.settings))
-		what = "the baseline is stale: it is of other settings";
+		what = "the baseline is stale: it was made with other settings";
 	else if (!same_text(record->asked.torch, run->asked.torch))
-		what = "the baseline is stale: it is of another release";
+		what = "the baseline is stale: it was made with another "
+		       "release";
 	else if (!same_text(record->asked.engine, run->asked.engine))
-		what = "the baseline is stale: it is of another engine";
+		what = "the baseline is stale: it was made with another engine";
 	else if (record->asked.capacity != run->asked.capacity)
-		what = "the baseline is stale: it is of another capacity";
+		what = "the baseline is stale: it was made with another "
+		       "capacity";
 	if (!what)
 		return GP_OK;
 	gp_diag_hint(diag,
-		     "see what it comes to now, then: gpupool check "
+		     "look at its new numbers, then run: gpupool check "
 		     "--update --only '%s'",
 		     run->name);
 	return gp_diag_set(diag, GP_INPUT, "%s", what);

@@ -307,13 +307,14 @@ static void put_file(const struct gp_gate_report *report,
 		fputs("</details>\n\n", out);
 	}
 	if (gp_gate_is_relative(file)) {
-		fputs("If that is meant: `gpupool check --update` with ", out);
+		fputs("If this is intended: `gpupool check --update` with ",
+		      out);
 		put_code(file->gate->path, out);
 		fputs(", and commit ", out);
 		put_code(file->gate->baseline_path, out);
 		fputs(".\n\n", out);
 	} else if (worse) {
-		fputs("If that is meant: change the limit in ", out);
+		fputs("If this is intended: change the limit in ", out);
 		put_code(file->gate->path, out);
 		fputs(".\n\n", out);
 	}

@@ -158,8 +158,8 @@ const char *gp_gate_divergence_text(const struct gp_gate_divergence *divergence,
 				    char text[GP_GATE_SENTENCE])
 {
 	const char *who = divergence->is_program
-				  ? "the program asks for something else"
-				  : "the same requests are served otherwise";
+				  ? "the program makes different requests"
+				  : "the same requests are served differently";
 
 	*text = 0;
 	if (!divergence->is_there)
@@ -365,12 +365,12 @@ static void write_file(const struct gp_page *page,
 		write_result(page, report, &file->results[i]);
 	if (gp_gate_is_relative(file))
 		gp_page_line(page, GP_TONE_PLAIN, 2,
-			     "If that is meant: gpupool check --update %s, and "
-			     "commit %s.",
+			     "If this is intended: gpupool check --update %s, "
+			     "and commit %s.",
 			     file->gate->path, file->gate->baseline_path);
 	else if (gp_gate_count(file, GP_FAILED))
 		gp_page_line(page, GP_TONE_PLAIN, 2,
-			     "If that is meant: change the limit in %s.",
+			     "If this is intended: change the limit in %s.",
 			     file->gate->path);
 }
 

@@ -176,14 +176,17 @@ static enum gp_status cannot_hold(const struct gp_number *number,
 			     : "the trace has no addresses to compare, or "
 			       "cannot be replayed as recorded");
 	return gp_diag_set(diag, GP_INPUT,
-			   "the limit for %s cannot be held: there is none",
+			   "the limit for %s cannot be checked: the run has no "
+			   "such number",
 			   number->name);
 }
 
 static enum gp_status not_in_baseline(const struct gp_number *number,
 				      struct gp_diag *diag)
 {
-	gp_diag_hint(diag, "see what it is now, then: gpupool check --update");
+	gp_diag_hint(
+		diag,
+		"look at the new number, then run: gpupool check --update");
 	return gp_diag_set(diag, GP_INPUT,
 			   "the baseline is stale: it has no %s to compare "
 			   "with",

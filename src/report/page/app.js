@@ -141,8 +141,8 @@ function followHash(isFirst) {
 /* What no control shows: another allocator, or another program. */
 function showFlags() {
 	by("also").hidden = !state.flags.length;
-	by("also").textContent = "The numbers and the verdict are of this, too; " +
-		`the views below are not: ${state.flags.join(" ")}`;
+	by("also").textContent = "The numbers and the verdict also apply to this; " +
+		`the views below do not: ${state.flags.join(" ")}`;
 }
 
 function showLink() {

@@ -124,7 +124,7 @@ function tell(broken) {
 	return /memory|status 4|allocat/i.test(broken)
 		? "The page ran out of memory, of which a tab has 4 GiB at most: " +
 			"gpupool on the command line takes files of any size."
-		: `gpupool could not go on: ${broken}.`;
+		: `gpupool could not continue: ${broken}.`;
 }
 
 /** The sentence of an answer that is none.

@@ -236,7 +236,7 @@ class Attention:
             scores = scores + bias.float()
         if is_causal:
             if query.shape[2] != key.shape[2]:
-                raise ValueError("the last of which positions are the same")
+                raise ValueError("query and key differ in length")
             later = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1)
             scores = scores.masked_fill(later, -math.inf)
         self.sums = scores.logsumexp(-1)

@@ -339,7 +339,7 @@ if not find_layout(
     ctypes.c_uint64(rows.data_ptr()),
     32 if C._GLIBCXX_USE_CXX11_ABI else 8,
 ):
-    raise RuntimeError("tensors are not laid out as is known")
+    raise RuntimeError("the layout of tensors is not the known one")
 operators = {}
 generator = torch.default_generator
 new_seed = calls.simcuda_draws_seed
@@ -557,7 +557,7 @@ PROBABILITIES = {
 
 def draw_seed():
     if not DRAWS:
-        raise ValueError("nothing is drawn")
+        raise ValueError("values are not drawn")
     return new_seed()
 
 
@@ -587,7 +587,7 @@ def first_places(self, dim, k=None, **more):
     if k is not None and sizes:
         sizes[dim] = k
     if math.prod(sizes) > MOST_PLACES:
-        raise ValueError("too many")
+        raise ValueError("too many elements")
     places = torch.ones(sizes, dtype=torch.long)
     return None, places.cumsum(dim) - 1
 

@@ -76,7 +76,7 @@ static void add_places(struct sentence *s)
 		 draws_policy()->draws ? "decision" : "read",
 		 guesses.reads == 1 ? "" : "s",
 		 draws_policy()->draws ? "on drawn values"
-				       : "of values that nobody knows");
+				       : "of unknown values");
 	add_text(s, text);
 	for (uint32_t i = 0; i < guesses.count && i < MOST_NAMED; i++)
 		add_place(s, &guesses.places[i], !i);
@@ -94,8 +94,8 @@ static void add_missed(struct sentence *s)
 	char text[120];
 
 	snprintf(text, sizeof(text),
-		 "; when %" PRIu64 " collectives gave memory back was a matter "
-		 "of chance",
+		 "; when %" PRIu64
+		 " collectives released memory depended on timing",
 		 watchdog_missed());
 	if (watchdog_missed())
 		add_text(s, text);
@@ -112,7 +112,7 @@ static void add_values(struct sentence *s)
 		add_text(s, ALL_KNOWN);
 		return;
 	}
-	add_text(s, "what this PyTorch's kernels write is not followed");
+	add_text(s, "what this PyTorch's kernels write is not tracked");
 }
 
 /* Called with the lock held. */
@@ -142,14 +142,14 @@ static void put(const struct sentence *s)
 static void warn_of_many(const struct place *place)
 {
 	dprintf(STDERR_FILENO,
-		"gpupool: %s has read values that nobody knows %d times by "
-		"now; what follows from them may not be what a GPU does%s\n",
+		"gpupool: %s has read unknown values %d times so far; what "
+		"follows from them may differ from a run on a GPU%s\n",
 		place->text, MANY,
 		draws_policy()->draws
 			? ""
-			: ", and a loop that waits for them may not end: "
-			  "--values drawn:1 has noise in their place, --values "
-			  "all computes them");
+			: ", and a loop that waits for one may never end: "
+			  "--values drawn:1 puts noise in their place, "
+			  "--values all computes them");
 }
 
 /* Called with the lock held. true: the journal is to be updated at once. */
@@ -190,8 +190,8 @@ static void on_save(const char *place)
 	peers_note_saved();
 	if (!guesses.is_quiet)
 		dprintf(STDERR_FILENO,
-			"gpupool: %s saves values that nobody knows: what the "
-			"file has of them is not what it has on a GPU\n",
+			"gpupool: %s saves unknown values: the file differs "
+			"there from one saved on a GPU\n",
 			place);
 }
 

@@ -110,7 +110,7 @@ static void greet(void)
 
 	if (!exchange(&request, NULL, &reply) || !read_why(reply.bytes)) {
 		snprintf(plans.why, sizeof(plans.why),
-			 "it ended when it was loaded");
+			 "its process ended while loading it");
 		return;
 	}
 	plans.version = (unsigned)reply.count;
@@ -185,7 +185,8 @@ unsigned plans_version(void)
 static void lose(void)
 {
 	plans.can = false;
-	snprintf(plans.why, sizeof(plans.why), "it ended while it was asked");
+	snprintf(plans.why, sizeof(plans.why),
+		 "its process ended while answering");
 }
 
 /* Sends values and receives the elements of the reply. */

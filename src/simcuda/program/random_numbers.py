@@ -106,7 +106,7 @@ def draw(kind, count, neighbours=0, is_alone=False, below=1, state=None):
     """Draws numbers from the generator and advances the state."""
     state = generator_now() if state is None else state
     if not state.is_known:
-        raise ValueError("the generator is not known")
+        raise ValueError("the state of the generator is unknown")
     made = torch.empty(count, dtype=MADE[kind])
     state.offset += 4 * take(
         state,
@@ -122,9 +122,9 @@ def draw(kind, count, neighbours=0, is_alone=False, below=1, state=None):
 def draw_for(tensor, kind, below=1, state=None):
     """Draws for a tensor. A larger one takes several launches, and fails."""
     if tensor.is_complex():
-        raise ValueError("numbers of both parts")
+        raise ValueError("complex numbers are not drawn")
     if tensor.numel() * tensor.element_size() > MOST_BYTES:
-        raise ValueError("in which parts")
+        raise ValueError("too many numbers for one launch")
     if kind in OF_DOUBLES and tensor.dtype == torch.float64:
         kind = OF_DOUBLES[kind]
     return draw(kind, tensor.numel(), below=below, state=state)
@@ -191,7 +191,7 @@ def integers(self, state=None, **named):
         return any_integers(self)
     low, high = named.get("from", 0), named["to"]
     if high is None:
-        raise ValueError("up to the largest number")
+        raise ValueError("there is no upper bound")
     below = high - low
     if release >= FIRST_EVEN:
         is_wide = below >= 1 << 28
@@ -206,9 +206,9 @@ def bernoulli(self, p, **more):
         made = draw_for(self, UNIFORM)
         return write(self, made < torch.tensor(p, dtype=made.dtype))
     if self.strides_there != self.stride():
-        raise ValueError("in which order elements are taken")
+        raise ValueError("the tensor has other strides on the device")
     if self.dtype == torch.float64:
-        raise ValueError("of which numbers")
+        raise ValueError("float64 is not drawn")
     made = draw(UNIFORM, self.numel(), neighbours=4, is_alone=True)
     return (self.copy_(made.reshape(self.shape) <= p.float()),)
 
@@ -281,7 +281,7 @@ def shuffle_alike(order, keys, state):
 def permutation(n, out=None, **more):
     """Sorts random keys by as many bits as are needed."""
     if out is None:
-        raise ValueError("its kernel is that of the overload with out")
+        raise ValueError("only the overload with out has a kernel")
     bits = bits_of_keys(n) if n else 0
     keys = torch.empty(n, dtype=torch.int32 if bits <= 32 else torch.int64)
     keys.strides_there = keys.stride()

@@ -214,7 +214,7 @@ static const char *words_of(const char *call)
 {
 	if (!strcmp(call, "cudnnBackendGetAttribute"))
 		return "those of cuDNN's convolutions and attention (cuDNN 9.8 "
-		       "and later are asked for them: --cudnn)";
+		       "and later can be asked for them: --cudnn)";
 	return call;
 }
 
@@ -228,11 +228,12 @@ static unsigned tell_unknown(void)
 
 	for (uint32_t i = 0; (name = stand_in_called(i, &kind, &calls)); i++)
 		if (kind == STAND_IN_SIZE)
-			entries_put("%s%s",
-				    told++ ? ", "
-					   : "workspaces, counted as 0, that "
-					     "only CUDA's libraries know: ",
-				    words_of(name));
+			entries_put(
+				"%s%s",
+				told++ ? ", "
+				       : "workspaces whose sizes only CUDA's "
+					 "libraries know, counted as 0: ",
+				words_of(name));
 	return told;
 }
 
@@ -269,7 +270,7 @@ static void tell_measured(bool has_others)
 					 : "workspaces of ",
 			    told[i]);
 	if (count)
-		entries_put(", counted as a Hopper has them");
+		entries_put(", counted as measured on a Hopper GPU");
 }
 
 /* The last such line in the journal is the valid one; a program that is killed

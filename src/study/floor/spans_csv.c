@@ -147,7 +147,7 @@ static enum gp_status check_columns(struct reader *r, const bool *has)
 		return GP_OK;
 	gp_diag_record(r->diag, "line 1");
 	gp_diag_hint(r->diag, "the first line is id,lower,upper,size, and "
-			      "alignment, hint, gaps where there are any");
+			      "optionally alignment, hint, gaps");
 	return gp_diag_set(r->diag, GP_INPUT, "there is no column %s", missing);
 }
 
@@ -162,17 +162,17 @@ static enum gp_status read_columns(struct reader *r)
 		enum column column = column_of(&cell);
 
 		if (r->column_count == COLUMNS)
-			return fail(r, "that is too many columns", &cell);
+			return fail(r, "there are too many columns", &cell);
 		if (column != OTHER && has[column])
-			return fail(r, "the column is there twice", &cell);
+			return fail(r, "the column appears twice", &cell);
 		has[column] = true;
 		r->columns[r->column_count++] = column;
 	}
 	if (has[UPPER] && has[END]) {
 		gp_diag_record(r->diag, "line 1");
 		return gp_diag_set(r->diag, GP_INPUT,
-				   "there are two columns, upper and end, that "
-				   "say the same");
+				   "the columns upper and end mean the same: "
+				   "only one is allowed");
 	}
 	r->has_end = has[END];
 	r->spans->has_align = has[ALIGN];
@@ -218,7 +218,7 @@ static enum gp_status read_gaps(struct reader *r, struct text cell,
 		if (!part.length)
 			continue;
 		if (span->gaps == GAPS || !parse_gap(part, r->has_end, &gap))
-			return fail(r, "that is no gap such as 7-9", &part);
+			return fail(r, "that is not a gap such as 7-9", &part);
 		spans->gaps =
 			gp_mem_grow(spans->gaps, &r->gaps_room,
 				    spans->gap_count + 1, sizeof(*spans->gaps));
@@ -239,9 +239,10 @@ static enum gp_status check_gaps(struct reader *r, const struct gp_span *span)
 		if (gap->lower < time || gap->upper > span->upper ||
 		    gap->to > span->size) {
 			gp_diag_record(r->diag, "line %zu", r->line);
-			gp_diag_hint(r->diag, "gaps ascend, apart from each "
-					      "other and within lower and "
-					      "upper");
+			gp_diag_hint(
+				r->diag,
+				"gaps must ascend, must not touch each other, "
+				"and must lie between lower and upper");
 			return gp_diag_set(r->diag, GP_INPUT,
 					   "gap %u is not within its span",
 					   i + 1);
@@ -287,8 +288,7 @@ static enum gp_status read_cell(struct reader *r, enum column column,
 	case GAP: return read_gaps(r, *cell, span);
 	default: break;
 	}
-	return is_good ? GP_OK
-		       : fail(r, "that is not a valid number here", cell);
+	return is_good ? GP_OK : fail(r, "this number is not valid here", cell);
 }
 
 static enum gp_status check_row(struct reader *r, struct row *row)
@@ -300,7 +300,7 @@ static enum gp_status check_row(struct reader *r, struct row *row)
 	if (span->lower >= span->upper)
 		return fail(r, "it ends before it begins", &row->name);
 	if (r->total > MOST_TOTAL)
-		return fail(r, "sizes are too large in all", &row->name);
+		return fail(r, "the sum of the sizes is too large", &row->name);
 	return check_gaps(r, span);
 }
 

@@ -122,21 +122,24 @@ enum gp_status gp_alert_parse(const char *text, struct gp_alert *alert,
 			   "see: gpupool help metrics", diag);
 	rest = parse_operator(rest, &new.op);
 	if (!rest)
-		return bad(text, "it takes >, >=, < or <=",
+		return bad(text, "a comparison is missing: >, >=, < or <=",
 			   "for example: fragmentation>0.3 for 100 events",
 			   diag);
 	snprintf(limit, sizeof(limit), "%s", skip_blanks(rest));
 	cut_blanks(limit);
 	if (!parse_duration(limit, &new.events))
-		return bad(text, "it ends in: for N events",
+		return bad(text,
+			   "after the limit, only \"for N events\" can follow",
 			   "for example: fragmentation>0.3 for 100 events",
 			   diag);
 	if (new.events > 1 && gp_measures[new.id].scope != GP_SCOPE_MOMENT)
-		return bad(text, "this measure is of the whole run",
+		return bad(text, "this measure is one number for the whole run",
 			   "leave out: for N events", diag);
 	if (!parse_limit(limit, gp_measures[new.id].unit, &new.limit))
-		return bad(text, "the limit is not a number of that unit",
-			   "bytes: 512MiB, 4GiB; a ratio: 0.3 or 30%", diag);
+		return bad(
+			text,
+			"the limit is not a number in the unit of this measure",
+			"bytes: 512MiB, 4GiB; a ratio: 0.3 or 30%", diag);
 	*alert = new;
 	return GP_OK;
 }

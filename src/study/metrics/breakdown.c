@@ -17,18 +17,18 @@
 
 const struct gp_part gp_parts[GP_PARTS] = {
 	[GP_PART_LIVE] = { "live_set", "live set",
-			   "what the program asked for and holds" },
+			   "requested by the program and in use" },
 	[GP_PART_ROUNDING] = { "rounding", "rounding",
-			       "what its blocks are larger than was asked "
-			       "for" },
+			       "by how much its blocks are larger than "
+			       "requested" },
 	[GP_PART_WAITING] = { "pending_free", "pending free",
-			      "given up, but still in use by another "
-			      "stream" },
+			      "freed, but still in use by another stream" },
 	[GP_PART_STREAMS] = { "streams", "streams",
-			      "free, and not reserved if all were on one "
+			      "free; would not be reserved if all were on one "
 			      "stream" },
 	[GP_PART_POOLS] = { "pools", "pools",
-			    "free, and not reserved without private pools" },
+			    "free; would not be reserved without private "
+			    "pools" },
 	[GP_PART_PACKING] = { "packing", "packing",
 			      "free for other reasons: left in segments "
 			      "that are partly used, or cached in sizes that "

@@ -151,7 +151,7 @@ static enum gp_status look_at_most_use(const struct gp_explain_config *config,
 	struct gp_state state = { 0 };
 	enum gp_status status;
 
-	notify(config, "looking for the fullest moment");
+	notify(config, "looking for the moment with the most in use");
 	run.capacity = GP_UNLIMITED;
 	run.look = take_state;
 	run.look_arg = &state;

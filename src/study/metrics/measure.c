@@ -211,9 +211,9 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.unit = GP_UNIT_BYTES,
 		.scope = GP_SCOPE_RUN,
 		.meaning = "most memory held from the device at once",
-		.formula = "the most of reserved_bytes",
-		.reading = "What the process needs of the device, beside "
-			"CUDA's own context. A smaller device runs out "
+		.formula = "the maximum of reserved_bytes",
+		.reading = "What the process needs of the device, besides "
+			"CUDA's own context. On a smaller device it runs out "
 			"of memory, or has to empty the cache first.",
 		.count = measure_peak_reserved,
 	},
@@ -223,9 +223,9 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.unit = GP_UNIT_BYTES,
 		.scope = GP_SCOPE_RUN,
 		.meaning = "most memory in use by tensors at once",
-		.formula = "the most of allocated_bytes",
-		.reading = "No setting of the allocator gets below it: "
-			"only the program can, by keeping less.",
+		.formula = "the maximum of allocated_bytes",
+		.reading = "No setting of the allocator gets below this: only "
+			"the program can, by keeping less.",
 		.count = measure_peak_allocated,
 	},
 	[GP_RECORDED_RESERVED] = {
@@ -233,14 +233,15 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.label = "  recorded",
 		.unit = GP_UNIT_BYTES,
 		.scope = GP_SCOPE_RUN,
-		.meaning = "most that the recording itself says was reserved",
-		.formula = "the most of Total Reserved in a profile, or "
+		.meaning = "most reserved at once, as the recording itself "
+			"says",
+		.formula = "the maximum of Total Reserved in a profile, or "
 			"reserved_bytes.all.peak of a program that never "
 			"resets it",
-		.reading = "More than peak_reserved_bytes: memory was held "
-			"that no request in the recording accounts for, and "
-			"the peak was at least this. Not there where the "
-			"recording does not tell.",
+		.reading = "If it is above peak_reserved_bytes, memory was "
+			"held that no request in the recording accounts for, "
+			"and the peak was at least this. Absent if the "
+			"recording does not say.",
 		.is_known = measure_knows_reserved,
 		.count = measure_recorded_reserved,
 	},
@@ -249,13 +250,14 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.label = "  recorded",
 		.unit = GP_UNIT_BYTES,
 		.scope = GP_SCOPE_RUN,
-		.meaning = "most that the recording itself says was allocated",
-		.formula = "the most of Total Allocated in a profile, or "
+		.meaning = "most allocated at once, as the recording itself "
+			"says",
+		.formula = "the maximum of Total Allocated in a profile, or "
 			"allocated_bytes.all.peak of a program that never "
 			"resets it",
-		.reading = "Other than peak_allocated_bytes: blocks are "
-			"missing from the recording, or were guessed. Not "
-			"there where the recording does not tell.",
+		.reading = "If it differs from peak_allocated_bytes, blocks "
+			"are missing from the recording, or were guessed. "
+			"Absent if the recording does not say.",
 		.is_known = measure_knows_allocated,
 		.count = measure_recorded_allocated,
 	},
@@ -264,11 +266,12 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.label = "Recorded at the start",
 		.unit = GP_UNIT_BYTES,
 		.scope = GP_SCOPE_RUN,
-		.meaning = "reserved when the recording began, as it says",
+		.meaning = "reserved when the recording began, as it says "
+			"itself",
 		.formula = "Total Reserved of a profile's first event",
-		.reading = "What of it was not in use then was cached, in "
-			"memory that the recording never shows. Not there "
-			"where the recording does not tell.",
+		.reading = "The part that was not in use then was cached, in "
+			"memory that the recording never shows. Absent if the "
+			"recording does not say.",
 		.is_known = measure_knows_start,
 		.count = measure_recorded_start,
 	},
@@ -279,7 +282,7 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.scope = GP_SCOPE_RUN,
 		.meaning = "requests for memory",
 		.formula = "number of requests",
-		.reading = "How much work the allocator had.",
+		.reading = "How much work the allocator did.",
 		.count = measure_allocs,
 	},
 	[GP_DROPPED] = {
@@ -289,9 +292,9 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.scope = GP_SCOPE_RUN,
 		.meaning = "requests not served; their frees are dropped too",
 		.formula = "number of requests that were not served",
-		.reading = "Not 0: a program would have ended at the first "
-			"of them, and everything later is about a run "
-			"that there would not have been.",
+		.reading = "If it is not 0, the program would have ended at "
+			"the first of them, and everything later describes a "
+			"run that would not have happened.",
 		.count = measure_dropped,
 	},
 	[GP_DEVICE_ALLOCS] = {
@@ -299,13 +302,13 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.label = "Device allocations",
 		.unit = GP_UNIT_COUNT,
 		.scope = GP_SCOPE_RUN,
-		.meaning = "times the device was asked for memory and gave "
-			"it (num_device_alloc)",
-		.formula = "number of cudaMalloc, and of mappings of "
+		.meaning = "requests to the device for memory that were served "
+			"(num_device_alloc)",
+		.formula = "number of cudaMalloc calls, and of mappings of "
 			"expandable segments, that were served",
 		.reading = "Each costs time and may wait for the device. "
-			"It should stop growing when the program has "
-			"made a few steps.",
+			"It should stop growing after a few steps of the "
+			"program.",
 		.count = measure_device_allocs,
 	},
 	[GP_HIT_RATE] = {
@@ -316,9 +319,9 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.meaning = "requests served without asking the device / "
 			"requests",
 		.formula = "(allocs - dropped - device_allocs) / allocs",
-		.reading = "Near 1 is well. A low one is time lost in "
-			"cudaMalloc: sizes that keep changing, or a "
-			"cache that is emptied again and again.",
+		.reading = "Near 1 is good. A low value means time lost in "
+			"cudaMalloc: sizes that keep changing, or a cache that "
+			"is emptied again and again.",
 		.ratio = measure_hit_rate,
 	},
 	[GP_RESERVED] = {
@@ -338,8 +341,7 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.scope = GP_SCOPE_MOMENT,
 		.meaning = "in use by tensors, as rounded",
 		.formula = "bytes of blocks that are in use",
-		.reading = "What tensors hold, as the allocator has "
-			"rounded it.",
+		.reading = "What tensors hold, rounded by the allocator.",
 		.count = measure_allocated,
 	},
 	[GP_ACTIVE_BYTES] = {
@@ -359,9 +361,9 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.label = "requested",
 		.unit = GP_UNIT_BYTES,
 		.scope = GP_SCOPE_MOMENT,
-		.meaning = "active, as asked for before rounding",
-		.formula = "bytes asked for, of the blocks that are active",
-		.reading = "What the program wanted; the rest of active is "
+		.meaning = "active, before rounding",
+		.formula = "bytes requested for the blocks that are active",
+		.reading = "What the program asked for; the rest of active is "
 			"rounding.",
 		.count = measure_requested,
 	},
@@ -373,9 +375,9 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.meaning = "free pieces of segments that are partly in use",
 		.formula = "free bytes in segments that also hold a block "
 			"in use",
-		.reading = "Not even empty_cache gives them back: a block "
-			"in the same segment pins them. This is the "
-			"part of the gap that hurts.",
+		.reading = "Not even empty_cache releases them: a block in the "
+			"same segment pins them. This is the harmful part of "
+			"the gap.",
 		.count = measure_inactive_split,
 	},
 	[GP_GAP] = {
@@ -385,10 +387,10 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.scope = GP_SCOPE_MOMENT,
 		.meaning = "reserved - allocated",
 		.formula = "reserved_bytes - allocated_bytes",
-		.reading = "Held from the device and not in use. Large at "
-			"the peak: another setting may do with less "
-			"memory. Large only later: it is a cache that "
-			"waits to be used.",
+		.reading = "Held from the device and not in use. If it is "
+			"large at the peak, another setting may need less "
+			"memory. If it is large only later, it is cached "
+			"memory that waits to be reused.",
 		.count = measure_gap,
 	},
 	[GP_FRAGMENTATION] = {
@@ -398,10 +400,9 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.scope = GP_SCOPE_MOMENT,
 		.meaning = "(reserved - allocated) / reserved",
 		.formula = "gap_bytes / reserved_bytes",
-		.reading = "The share of the memory held that is idle. "
-			"Read it at the peak of reserved or at an "
-			"out-of-memory error; between steps it is high "
-			"in every program.",
+		.reading = "The share of reserved memory that is idle. Read it "
+			"at the peak of reserved or at an out-of-memory error; "
+			"between steps it is high in every program.",
 		.ratio = measure_fragmentation,
 	},
 	[GP_INACTIVE_SPLIT_RATIO] = {
@@ -411,10 +412,9 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.scope = GP_SCOPE_MOMENT,
 		.meaning = "inactive_split / reserved",
 		.formula = "inactive_split_bytes / reserved_bytes",
-		.reading = "The share that cannot even be given back. "
-			"Above a tenth or so at the peak, "
-			"max_split_size_mb or expandable_segments is "
-			"worth a try.",
+		.reading = "The share that cannot even be released. Above a "
+			"tenth or so at the peak, max_split_size_mb or "
+			"expandable_segments is worth a try.",
 		.ratio = measure_inactive_split_ratio,
 	},
 	[GP_UTILIZATION] = {
@@ -446,10 +446,10 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.unit = GP_UNIT_BYTES,
 		.scope = GP_SCOPE_MOMENT,
 		.meaning = "the largest block that is free",
-		.formula = "the most of the sizes of free blocks",
-		.reading = "A request above it needs new memory from the "
-			"device, however much is free in all; so may a "
-			"smaller one, whose pool or stream is another.",
+		.formula = "the maximum of the sizes of free blocks",
+		.reading = "A larger request needs new memory from the device, "
+			"however much is free in total; so may a smaller one "
+			"in another pool or stream.",
 		.count = measure_largest_free,
 	},
 	[GP_EXTERNAL] = {
@@ -460,9 +460,8 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.meaning = "1 - largest free block / (reserved - active)",
 		.formula = "1 - largest_free_bytes / (reserved_bytes - "
 			"active_bytes)",
-		.reading = "Near 0: what is free is one block. Near 1: it "
-			"is many small ones, and a large request cannot "
-			"have them.",
+		.reading = "Near 0, the free memory is one block. Near 1, it "
+			"is many small ones that cannot serve a large request.",
 		.ratio = measure_external,
 	},
 	[GP_NUM_RETRIES] = {
@@ -472,8 +471,8 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.scope = GP_SCOPE_COUNTER,
 		.meaning = "times the cache was emptied because memory ran out",
 		.formula = "PyTorch's counter of that name",
-		.reading = "Each gave cached memory back to the device and "
-			"asked again: slow, and the step before an "
+		.reading = "Each one released cached memory and asked the "
+			"device again: slow, and the step before an "
 			"out-of-memory error.",
 		.count = measure_retries,
 	},
@@ -492,9 +491,9 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.label = "Device frees",
 		.unit = GP_UNIT_COUNT,
 		.scope = GP_SCOPE_COUNTER,
-		.meaning = "times memory was given back to the device",
+		.meaning = "times memory was released to the device",
 		.formula = "PyTorch's counter of that name",
-		.reading = "With many of them the cache is emptied again and "
+		.reading = "If there are many, the cache is emptied again and "
 			"again, and device_allocs grows with it.",
 		.count = measure_device_frees,
 	},
@@ -546,7 +545,7 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.scope = GP_SCOPE_CALLS,
 		.meaning = "calls of cuMemAddressFree",
 		.formula = "number of calls of cuMemAddressFree",
-		.reading = "Expandable segments that were given up.",
+		.reading = "Expandable segments that were released.",
 		.count = measure_unreserve_calls,
 	},
 	[GP_CALLS_MAP] = {
@@ -586,11 +585,12 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.label = "Device time",
 		.unit = GP_UNIT_MICROSECONDS,
 		.scope = GP_SCOPE_SUMMARY,
-		.meaning = "what all calls of the device take, by the prices",
+		.meaning = "estimated time in all calls of the device, by the "
+			"prices",
 		.formula = "the sum of the prices of all calls",
-		.reading = "Not measured: each call has a price (gpupool-"
-			"sweep(1)). It compares settings; what a program "
-			"waits for beside it is not in it.",
+		.reading = "Not measured: each call has a price "
+			"(gpupool-sweep(1)). It is for comparing settings; a "
+			"program's other waiting is not in it.",
 		.count = measure_device_time,
 	},
 	[GP_FIRST_OOM_ALLOC] = {

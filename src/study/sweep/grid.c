@@ -254,8 +254,8 @@ static enum gp_status add_all(struct gp_axis *axis, struct values *values,
 			     "garbage_collection_threshold, "
 			     "large_segment_size_mb, expandable_segments and "
 			     "roundup_power2_divisions");
-		return gp_diag_set(diag, GP_USAGE, "--set %s: all is no value",
-				   axis->name);
+		return gp_diag_set(diag, GP_USAGE,
+				   "--set %s: all is not a value", axis->name);
 	}
 	return GP_OK;
 }
@@ -295,9 +295,10 @@ enum gp_status gp_axis_parse(const char *text, uint64_t largest,
 	axis->name = gp_mem_copy_text(text, (size_t)(equals - text));
 	axis->is_of_engine = !is_axis_name(axis->name);
 	if (axis->is_of_engine && !gp_engine_setting(NULL, axis->name)) {
-		gp_diag_hint(diag, "see: gpupool help settings, and gpupool "
-				   "help engines; besides, there are torch, "
-				   "capacity and engine");
+		gp_diag_hint(
+			diag,
+			"see: gpupool help settings, and gpupool help engines; "
+			"torch, capacity and engine can be set, too");
 		status = gp_diag_set(diag, GP_USAGE,
 				     "--set: neither PyTorch nor an engine has "
 				     "a setting %.100s",
@@ -587,10 +588,10 @@ static enum gp_status check_setting(const struct gp_axis *axis,
 		if (gp_engine_setting(engines[i].name, axis->name))
 			gp_diag_hint(diag, "it is a setting of --engine %s",
 				     engines[i].name);
-	return gp_diag_set(diag, GP_USAGE,
-			   "--set %s: no engine that is asked for has such a "
-			   "setting",
-			   axis->name);
+	return gp_diag_set(
+		diag, GP_USAGE,
+		"--set %s: none of the given engines has this setting",
+		axis->name);
 }
 
 enum gp_status gp_grid_make(const struct gp_grid_config *config,

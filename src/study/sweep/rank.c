@@ -44,8 +44,8 @@ void gp_row_add(struct gp_sweep_row *row, const struct gp_replay_result *result,
 			 "no request was served: %s", result->first_refusal);
 	else if (result->others.missing && !oom->is_there)
 		snprintf(device.failure, sizeof(device.failure),
-			 "at event %" PRIu64 " the device has no room for what "
-			 "others take",
+			 "at event %" PRIu64
+			 " others take more of the device than is left",
 			 result->others.event);
 	if (estimate && estimate->is_there) {
 		device.estimated = estimate->reserved;

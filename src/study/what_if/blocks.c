@@ -32,7 +32,7 @@ enum gp_status without_site(struct scene *scene)
 		return status;
 	for (size_t d = 0; d < marked.devices; d++)
 		drop(&scene->draft->devices[d], marked.of[d]);
-	scene_note(scene, marked.blocks, "block", "never asked for, %s in all",
+	scene_note(scene, marked.blocks, "block", "never requested, %s in all",
 		   gp_bytes_text(marked.bytes, bytes));
 	marked_release(&marked);
 	return GP_OK;
@@ -63,7 +63,7 @@ enum gp_status keep_site(struct scene *scene)
 		}
 	}
 	scene_note(scene, frees, "free",
-		   "left out; blocks meant: %s, %s in all",
+		   "left out; blocks selected: %s, %s in all",
 		   gp_count_text(marked.blocks, count),
 		   gp_bytes_text(marked.bytes, bytes));
 	marked_release(&marked);
@@ -188,7 +188,8 @@ enum gp_status free_earlier(struct scene *scene)
 	for (size_t d = 0; d < marked.devices; d++)
 		moved += free_early(&scene->draft->devices[d], marked.of[d],
 				    events);
-	scene_note(scene, moved, "free", "moved; blocks meant: %s, %s in all",
+	scene_note(scene, moved, "free",
+		   "moved; blocks selected: %s, %s in all",
 		   gp_count_text(marked.blocks, count),
 		   gp_bytes_text(marked.bytes, bytes));
 	marked_release(&marked);

@@ -110,8 +110,8 @@ static bool can_merge(const struct gp_draft *draft, bool by_stream)
 static enum gp_status cannot_merge(struct scene *scene)
 {
 	gp_diag_hint(scene->diag, "%s",
-		     "a trace from the program's start has no such memory");
-	return scene_usage(scene, "expandable segments that were there at the "
+		     "a trace that begins with the program has no such memory");
+	return scene_usage(scene, "expandable segments that existed at the "
 				  "start cannot be merged");
 }
 

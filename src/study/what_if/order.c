@@ -106,7 +106,7 @@ enum gp_status preallocate(struct scene *scene)
 		blocks += n;
 		free(moved);
 	}
-	scene_note(scene, blocks, "block", "asked for first, %s in all",
+	scene_note(scene, blocks, "block", "requested first, %s in all",
 		   gp_bytes_text(bytes, size));
 	return GP_OK;
 }
@@ -189,6 +189,6 @@ enum gp_status sort_step(struct scene *scene)
 
 	for (size_t d = 0; d < scene->config->trace->device_count; d++)
 		moved += sort_device(&scene->draft->devices[d]);
-	scene_note(scene, moved, "request", "in another place");
+	scene_note(scene, moved, "request", "moved to another place");
 	return GP_OK;
 }

@@ -162,8 +162,9 @@ static enum gp_status try_place(struct search *s, uint64_t place,
 	enum gp_status status;
 
 	if (s->scene->config->progress)
-		s->scene->config->progress(s->scene->config->progress_arg,
-					   "looking for places of empty_cache");
+		s->scene->config->progress(
+			s->scene->config->progress_arg,
+			"looking for places for empty_cache");
 	gp_draft_init(&draft, s->trace);
 	for (size_t i = 0; i < s->chosen_count; i++)
 		gp_draft_add(&draft.devices[s->device], s->chosen[i], &call);
@@ -309,14 +310,16 @@ enum gp_status empty_cache_at(struct scene *scene)
 	if (parse_best(where, &calls)) {
 		if (scene->config->settings)
 			return at_best(scene, calls);
-		return scene_usage(scene, "nothing to try places with");
+		return scene_usage(
+			scene,
+			"there is nothing to replay, so no place can be tried");
 	}
 	if (!at_event(scene, where) && !at_steps(scene, where))
 		at_marks(scene, where);
 	if (!scene->note->changes)
-		return scene_usage(scene, "not an event of the trace, no mark "
-					  "has that name, and it is not best "
-					  "or best:3");
+		return scene_usage(scene,
+				   "not an event of the trace, not the name of "
+				   "a mark, and not best or best:3");
 	scene_note(scene, scene->note->changes, "call", "of empty_cache");
 	return GP_OK;
 }

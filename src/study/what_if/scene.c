@@ -223,7 +223,7 @@ static enum gp_status parse(struct which *which, const struct scene *scene,
 {
 	*which = (struct which){ .trace = scene->config->trace };
 	if (!*text)
-		return scene_usage(scene, "it needs to know which blocks");
+		return scene_usage(scene, "it needs to be told which blocks");
 	if (!strcmp(text, "all"))
 		return GP_OK;
 	if (!strncmp(text, "size:", 5)) {
@@ -341,7 +341,7 @@ enum gp_status which_mark(const struct scene *scene, const char *text,
 			gp_diag_hint(scene->diag,
 				     "the trace has no stacks: name blocks by "
 				     "size:, event:, addr: or id:");
-		status = scene_usage(scene, "no block of the trace is meant");
+		status = scene_usage(scene, "no block of the trace matches");
 		marked_release(marked);
 	}
 	free(which.sites);

@@ -14,9 +14,9 @@
 static const struct gp_what_if_row table[] = {
 	{ .name = "without-site",
 	  .argument = "BLOCKS",
-	  .sentence = "These blocks were never asked for.",
-	  .method = "Their requests are left out, and those that were there "
-		    "at the start are free." },
+	  .sentence = "These blocks were never requested.",
+	  .method = "Their requests are left out, and those that existed at "
+		    "the start are free." },
 	{ .name = "keep-site",
 	  .argument = "BLOCKS",
 	  .sentence = "These blocks were never freed.",
@@ -24,38 +24,38 @@ static const struct gp_what_if_row table[] = {
 	{ .name = "free-earlier",
 	  .argument = "BLOCKS[,N]",
 	  .sentence = "These blocks were freed N events earlier; without N, "
-		      "right after the last use that the trace knows of.",
+		      "right after the last use that the trace shows.",
 	  .method = "The last use is the request itself, or a later "
 		    "record_stream of the block; no free moves before it. "
 		    "Blocks that were never freed count as freed at the end." },
 	{ .name = "checkpointing",
 	  .argument = "BLOCKS",
 	  .sentence = "Of these blocks, those that wait for the backward pass "
-		      "were dropped and computed again.",
-	  .method = "In each step the pass turns where most bytes are live. A "
-		    "block that was asked for before and freed behind that, "
-		    "within the step, is freed N events after its request and "
-		    "asked for again N events before its free; N is the median "
-		    "life of the step's other blocks. Without steps the whole "
-		    "trace is one. What computing again would need besides is "
-		    "not known." },
+		      "were dropped and recomputed.",
+	  .method = "In each step, the backward pass is taken to begin where "
+		    "most bytes are live. A block that was requested before "
+		    "that and freed after it, within the step, is freed N "
+		    "events after its request and requested again N events "
+		    "before its free; N is the median lifetime of the step's "
+		    "other blocks. Without steps, the whole trace is one step. "
+		    "What recomputing would need besides is not known." },
 	{ .name = "round-sizes",
 	  .argument = "CLASSES",
 	  .sentence = "Requests were rounded up to classes: multiples of "
 		      "64KiB, pow2, pow2/8 (each power of two in 8 steps), or "
 		      "a list: 1MiB,4MiB,20MiB.",
-	  .method = "Requests above the last of a list stay as they are, and "
-		    "so do blocks that were there at the start." },
+	  .method = "Requests above the last class of a list stay as they are, "
+		    "and so do blocks that existed at the start." },
 	{ .name = "merge-streams",
 	  .sentence = "All work was on one stream.",
-	  .method = "Requests, and memory that was there at the start, are "
-		    "the default stream's; no free waits, as there is no "
-		    "other stream to wait for.",
+	  .method = "Requests, and memory that existed at the start, belong to "
+		    "the default stream; no free waits, as there is no other "
+		    "stream to wait for.",
 	  .words = "all work on one stream" },
 	{ .name = "no-delay",
 	  .sentence = "No free waited for another stream (record_stream).",
-	  .method = "Every record_stream is left out, and what waited at the "
-		    "start is free.",
+	  .method = "Every record_stream is left out, and what was pending "
+		    "free at the start is free.",
 	  .words = "no free waits for another stream" },
 	{ .name = "no-private-pools",
 	  .sentence = "MemPools and graphs shared the default pool.",
@@ -68,29 +68,29 @@ static const struct gp_what_if_row table[] = {
 	  .words = "no empty_cache" },
 	{ .name = "preallocate",
 	  .argument = "SHARE",
-	  .sentence = "Blocks that live for that share of the trace, such as "
-		      "50%, were asked for first, largest first.",
-	  .method = "Only blocks of the default pool move. They live from "
-		    "then on, which can make memory run out.",
+	  .sentence = "Blocks that live for this share of the trace, such as "
+		      "50%, were requested first, the largest first.",
+	  .method = "Only blocks of the default pool are moved. They live from "
+		    "the start on, which can make memory run out.",
 	  .words = "long-lived blocks first",
 	  .tried = "50%" },
 	{ .name = "sort-step",
-	  .sentence = "Requests with nothing else between them were made "
-		      "largest first.",
-	  .method = "Between them may be no free, no other kind of request "
-		    "and no mark, so that no block lives through anything it "
-		    "did not live through before.",
+	  .sentence = "Requests with nothing else between them were made in "
+		      "the order of their sizes, the largest first.",
+	  .method = "There is no free, no other kind of request and no mark "
+		    "between them, so that no block lives through anything "
+		    "that it did not live through before.",
 	  .words = "requests in a row sorted by size" },
 	{ .name = "empty-cache-at",
 	  .argument = "WHERE",
 	  .sentence = "empty_cache was called before an event, at each mark "
 		      "of a name, at each step, or at the best N places: 812, "
 		      "optimizer, step, best, best:3.",
-	  .method = "The best places are looked for by replays: in each 24th "
-		    "of the trace, the place where most is reserved and not "
-		    "allocated is tried; the one that leaves fewest requests "
-		    "unserved, then least reserved at the peak, is kept, and "
-		    "the next is looked for beside it, while that helps." },
+	  .method = "The best places are found by replays: in each 24th of the "
+		    "trace, the place where most is reserved and not allocated "
+		    "is tried; the place with the fewest requests not served, "
+		    "then with the least reserved at the peak, is kept, and "
+		    "another one is looked for, for as long as that helps." },
 };
 #define WHAT_IFS (sizeof(table) / sizeof(*table))
 

@@ -12,7 +12,7 @@ enum { BLOCKS, SIZE, LARGE };
 
 static const struct gp_parameter parameters[] = {
 	[BLOCKS] = { "blocks", GP_PARAMETER_COUNT, 100, 2, 1000000, NULL,
-		     "how many blocks are laid down" },
+		     "number of blocks that are allocated first" },
 	[SIZE] = { "size", GP_PARAMETER_BYTES, 4 * MIB, 1, 1024 * GIB, NULL,
 		   "bytes of each" },
 	[LARGE] = { "large", GP_PARAMETER_BYTES, 0, 0, 1024 * GIB, NULL,
@@ -40,7 +40,7 @@ static void write(struct trace_writer *writer, const uint64_t *values,
 
 const struct gp_scenario checkerboard_scenario = {
 	.name = "checkerboard",
-	.sentence = "every other of many blocks is freed, then one large "
+	.sentence = "every other one of many blocks is freed, then one large "
 		    "request comes",
 	.parameters = parameters,
 	.parameter_count = sizeof(parameters) / sizeof(*parameters),

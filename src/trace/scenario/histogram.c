@@ -17,7 +17,7 @@ enum { BLOCKS, DEVICE };
 
 static const struct gp_parameter parameters[] = {
 	[BLOCKS] = { "blocks", GP_PARAMETER_COUNT, 0, 0, 100000000, NULL,
-		     "blocks that come and go; 0: as many as in the trace" },
+		     "number of blocks; 0: as many as in the trace" },
 	[DEVICE] = { "device", GP_PARAMETER_COUNT, 0, 0, 1023, NULL,
 		     "which of the trace's devices, from 0" },
 };
@@ -348,7 +348,7 @@ static void write(struct trace_writer *writer, const uint64_t *values,
 
 const struct gp_scenario histogram_scenario = {
 	.name = "histogram",
-	.sentence = "blocks at random, as a trace has them (--from TRACE)",
+	.sentence = "random blocks, distributed as in a trace (--from TRACE)",
 	.parameters = parameters,
 	.parameter_count = sizeof(parameters) / sizeof(*parameters),
 	.needs_trace = true,

@@ -18,7 +18,7 @@ static const struct gp_parameter parameters[] = {
 	[STATE] = { "state", GP_PARAMETER_BYTES, 4 * GIB, MIB, 1024 * GIB, NULL,
 		    "bytes of weights and optimizer" },
 	[PIECES] = { "pieces", GP_PARAMETER_COUNT, 64, 1, 65536, NULL,
-		     "tensors that the state is made of" },
+		     "tensors in the state" },
 	[WORKING] = { "working", GP_PARAMETER_BYTES, 2 * GIB, MIB, 1024 * GIB,
 		      NULL, "bytes of a step's activations" },
 };

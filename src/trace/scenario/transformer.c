@@ -40,16 +40,17 @@ static const struct gp_parameter parameters[] = {
 	[BATCH] = { "batch", GP_PARAMETER_COUNT, 8, 1, 1 << 16, NULL,
 		    "sequences of a step" },
 	[VOCABULARY] = { "vocabulary", GP_PARAMETER_COUNT, 50257, 2, 1 << 20,
-			 NULL, "tokens there are" },
+			 NULL, "size of the vocabulary, in tokens" },
 	[PRECISION] = { "precision", GP_PARAMETER_WORD, 1, 0, 2, precisions,
-			"of weights and activations; amp: of activations "
-			"half" },
+			"type of weights and activations; amp: activations in "
+			"half precision" },
 	[OPTIMIZER] = { "optimizer", GP_PARAMETER_WORD, 2, 0, 2, optimizers,
-			"its state is 0, 1 or 2 times the weights" },
+			"optimizer, with a state of 0, 1 or 2 times the "
+			"weights" },
 	[CHECKPOINTING] = { "checkpointing", GP_PARAMETER_WORD, 0, 0, 1,
 			    answers,
-			    "keep a block's input, and compute the rest "
-			    "again" },
+			    "keep a block's input only, and recompute the "
+			    "rest" },
 	[STEPS] = { "steps", GP_PARAMETER_COUNT, 3, 1, 100000, NULL,
 		    "training steps" },
 };

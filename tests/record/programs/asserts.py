@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Checks that a correct program passes, of values that nobody knows."""
+"""Checks that a correct program passes, of unknown values."""
 
 import torch
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a program makes of values that nobody knows."""
+"""What a program makes of unknown values."""
 import sys
 
 import torch
