@@ -21,8 +21,8 @@ static const struct gp_change_row rows[GP_CHANGES] = {
 	},
 	[GP_CHANGE_LIST_FILL] = {
 		.since = 10,
-		.sentence = "\">\" in a roundup list starts behind the last "
-			    "named interval (before: at it)",
+		.sentence = "\">\" in a roundup list starts after the last "
+			"named interval (before: at it)",
 		.source = "AllocatorConfig.cpp; run",
 	},
 	[GP_CHANGE_PINNED_LISTS] = {

@@ -174,7 +174,7 @@ static enum gp_status open_cell(struct cell *cell, struct gp_combination *c,
 	if (c->searched && strcmp(c->engine->name, "caching") != 0)
 		return gp_diag_set(diag, GP_USAGE,
 				   "--set with all: the engine %s does not "
-				   "tell which values are alike",
+				   "know which values are alike",
 				   c->engine->name);
 	return gp_space_create(&space, &cell->space, diag);
 }

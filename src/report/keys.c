@@ -129,8 +129,8 @@ static void visit_parts(const struct visitor *to)
 					      gp_parts[i].meaning));
 	to->visit(to->arg,
 		  &(struct gp_key)KEY("free", MORE_BYTES, MAYBE,
-				      "of a report, which does not tell these "
-				      "apart: streams, pools and packing"));
+				      "of a report, which does not distinguish "
+				      "these: streams, pools and packing"));
 }
 
 static void visit_event_kinds(const struct visitor *to)

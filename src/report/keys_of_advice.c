@@ -178,7 +178,7 @@ const struct gp_key keys_of_advice[] = {
 	    "Which unknown values the program read; null: it was recorded "
 	    "elsewhere, perhaps on a GPU."),
 	KEY("not_told", TEXT, MAYBE,
-	    "What the recording cannot tell, and so is not counted."),
+	    "What the recording does not contain, and so is not counted."),
 	OBJECT("devices", LIST | MAYBE, "device_verdict"),
 	KEY("in_use_event", EVENT, MAYBE,
 	    "The moment of in_use: if the device is too small, the one when "
@@ -404,8 +404,8 @@ const struct gp_key keys_of_advice[] = {
 	NEW("ranks", "Files of several ranks, where several were given."),
 	KEY("files", COUNT, 0, "Files that were given."),
 	NAMED("classes", LIST, "rank_class",
-	      "Files that are alike, most files first, but behind the one "
-	      "whose release and settings are taken."),
+	      "Files that are alike, most files first, but after the one whose "
+	      "release and settings are used."),
 
 	OBJECT("unread", LIST, "unread"),
 
@@ -587,9 +587,8 @@ const struct gp_key keys_of_advice[] = {
 	       "Whether some were there when the trace began."),
 	KEYS_OF("site"),
 
-	NEW("of_category",
-	    "What the memory in use at that moment is for, where the trace "
-	    "tells; they sum to what is allocated."),
+	NEW("of_category", "What the memory in use at that moment is for, if "
+			   "the trace says so; they sum to what is allocated."),
 	WORD("category", 0,
 	     "unknown parameter buffer gradient optimizer_state activation "
 	     "temporary cublas_workspace cudnn_workspace nccl",
