@@ -24,9 +24,33 @@ static void hear(void *arg, const struct gp_action *action, uint64_t event)
 	gp_film_action(w->film, action, event);
 }
 
+/* What a film shows of memory then. */
+static void compare_states(const struct gp_state *a, const struct gp_state *b)
+{
+	ck_assert_uint_eq(a->segment_count, b->segment_count);
+	ck_assert_uint_eq(a->block_count, b->block_count);
+	for (size_t i = 0; i < a->segment_count; i++) {
+		ck_assert_uint_eq(a->segments[i].addr, b->segments[i].addr);
+		ck_assert_uint_eq(a->segments[i].size, b->segments[i].size);
+		ck_assert_uint_eq(a->segments[i].blocks, b->segments[i].blocks);
+		ck_assert_int_eq(a->segments[i].stream, b->segments[i].stream);
+	}
+	for (size_t i = 0; i < a->block_count; i++) {
+		ck_assert_uint_eq(a->blocks[i].addr, b->blocks[i].addr);
+		ck_assert_uint_eq(a->blocks[i].size, b->blocks[i].size);
+		ck_assert_int_eq(a->blocks[i].state, b->blocks[i].state);
+		if (a->blocks[i].state != GP_INACTIVE)
+			ck_assert_uint_eq(a->blocks[i].id, b->blocks[i].id);
+	}
+}
+
+#define FEW	    23 /* events between two looks at all of memory */
+#define MOST_EVENTS 1000
+
 static void look(void *arg, struct gp_allocator *allocator, uint64_t event)
 {
 	struct watched *w = arg;
+	struct gp_state state, filmed;
 	const struct gp_level *levels = allocator->levels;
 
 	gp_film_look(w->film, allocator);
@@ -34,6 +58,14 @@ static void look(void *arg, struct gp_allocator *allocator, uint64_t event)
 		(uint64_t)gp_level_now(&levels[GP_STAT_ALLOCATED_BYTES]);
 	w->reserved[event] =
 		(uint64_t)gp_level_now(&levels[GP_STAT_RESERVED_BYTES]);
+	/* It is made of all changes up to then. */
+	if (event % FEW || w->trace->devices[0].event_count > MOST_EVENTS)
+		return;
+	allocator->ops->state(allocator, &state);
+	gp_film_state(w->film, event, &filmed);
+	compare_states(&state, &filmed);
+	gp_state_release(&state);
+	gp_state_release(&filmed);
 }
 
 static struct watched watch(const struct gp_trace *trace, uint32_t device,

@@ -141,6 +141,36 @@ START_TEST(a_graph_is_no_larger_than_asked)
 }
 END_TEST
 
+START_TEST(a_graph_has_so_many_spans_and_gaps)
+{
+	enum { SPANS = 4096, GAPS = 65536 };
+	static struct gp_span items[SPANS + 1];
+	static struct gp_span_gap gaps[GAPS + 1];
+	struct gp_spans spans = { .items = items, .gaps = gaps };
+	struct graph graph;
+
+	for (uint64_t i = 0; i <= SPANS; i++)
+		items[i] = (struct gp_span){ .lower = 2 * i,
+					     .upper = 2 * i + 1,
+					     .size = 1,
+					     .align = 1 };
+	for (uint64_t i = 0; i <= GAPS; i++)
+		gaps[i] = (struct gp_span_gap){ i, i + 1, 0, 0 };
+	spans.count = SPANS;
+	ck_assert(graph_make(&graph, &spans, SPANS));
+	ck_assert_uint_eq(graph.sections, SPANS);
+	graph_release(&graph);
+	spans.count = SPANS + 1;
+	ck_assert(!graph_make(&graph, &spans, 2 * SPANS));
+	spans.count = 1;
+	spans.gap_count = GAPS;
+	ck_assert(graph_make(&graph, &spans, GAPS));
+	graph_release(&graph);
+	spans.gap_count = GAPS + 1;
+	ck_assert(!graph_make(&graph, &spans, GAPS));
+}
+END_TEST
+
 /* ---- the search, plainly ---- */
 
 #define MOST 32
@@ -499,6 +529,7 @@ int main(void)
 	const struct suite_test tests[] = {
 		{ a_graph_says_what_each_time_says, 0 },
 		{ a_graph_is_no_larger_than_asked, 0 },
+		{ a_graph_has_so_many_spans_and_gaps, 0 },
 		{ it_ends_as_a_plain_walk_does, 0 },
 		{ each_order_has_its_turn, 0 },
 	};
