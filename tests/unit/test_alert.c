@@ -37,6 +37,22 @@ START_TEST(what_is_written_is_understood)
 }
 END_TEST
 
+START_TEST(every_measure_can_be_named)
+{
+	for (unsigned i = 0; i < GP_MEASURES; i++) {
+		struct gp_alert alert;
+		struct gp_diag diag = { 0 };
+		char text[128];
+
+		snprintf(text, sizeof(text), "%s>1", gp_measures[i].key);
+		ck_assert_int_eq(gp_alert_parse(text, &alert, &diag), GP_OK);
+		ck_assert_uint_eq(alert.id, i);
+		snprintf(text, sizeof(text), "%sx>1", gp_measures[i].key);
+		ck_assert_int_eq(gp_alert_parse(text, &alert, &diag), GP_USAGE);
+	}
+}
+END_TEST
+
 START_TEST(what_is_not_is_refused)
 {
 	static const char *const rows[] = {
@@ -197,6 +213,7 @@ int main(void)
 {
 	const struct suite_test tests[] = {
 		{ what_is_written_is_understood, 0 },
+		{ every_measure_can_be_named, 0 },
 		{ what_is_not_is_refused, 0 },
 		{ it_fires_when_it_lasted_long_enough, 0 },
 		{ the_first_row_that_is_long_enough_fires, 0 },

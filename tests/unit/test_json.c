@@ -204,6 +204,8 @@ static const struct {
 	  "segment 0: it has no total_size" },
 	{ "{\"segments\": []} 1",
 	  "line 1, byte 17: there is more after its end" },
+	{ HEADER "\"a\x01\": 1, \"devices\": []}",
+	  "line 1, byte 42: control character 0x1 near '\"a'" },
 };
 
 START_TEST(test_bad_files_are_explained)

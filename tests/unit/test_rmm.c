@@ -151,6 +151,9 @@ static const struct {
 	{ "1,0,allocate,0x10,-7,0x0", "its size is -7, not a number of bytes" },
 	{ "1,0,allocate,0x10,1x12,0x0",
 	  "its size is 1x12, not a number of bytes" },
+	/* ten would be a digit of another base */
+	{ "1,0,allocate,0x10,7a,0x0", "its size is 7a, not a number of bytes" },
+	{ "1,0,allocate,0x1g,7,0x0", "its pointer is 0x1g, not an address" },
 	{ "1,0,allocate,0x10,,0x0", "its size is , not a number of bytes" },
 	{ "1,0,allocate,0x10,7,", "its stream is , not an address" },
 	{ "1,0,\033[31mfree,0x10,7,0x0", "it is not a line of an RMM log" },
