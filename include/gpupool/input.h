@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reading traces in any format that gpupool knows, recognised by content, and
- * decompressed from gzip or zstd. The input is not trusted.
+ * decompressed from gzip, zstd or zip. The input is not trusted.
  */
 #ifndef GPUPOOL_INPUT_H
 #define GPUPOOL_INPUT_H

@@ -61,7 +61,7 @@ struct gp_command {
 #define GP_ABOUT_RANKS                                                         \
 	"TRACE may be a folder: all traces in it. Several traces are ranks "   \
 	"of one job: those that are alike are replayed once, and the worst "   \
-	"of them is told in full."
+	"of them is reported in full."
 
 extern const struct gp_option gp_common_options[]; /* ends with { 0 } */
 /* The option of that index; --help is the last; NULL behind it. */

@@ -739,17 +739,17 @@ static const struct gp_option fit_options[] = {
 	  "The device: h100-80gb, which is the default, or another in any "
 	  "usual spelling; help lists them." },
 	{ "devices", 0, GP_OPTION_TEXT, GP_AT(devices), "N",
-	  "How many of them the program sees, 1 to 16; 1 unless given." },
+	  "How many of them the program sees, 1 to 16; default: 1." },
 	{ "ranks", 0, GP_OPTION_SOME, GP_AT(ranks), "N",
 	  "Start N of the program, 1 to 16, each on a device of its own, as "
 	  "torchrun does on a node." },
 	{ "scalar", 0, GP_OPTION_TEXT, GP_AT(scalar), "VALUE",
-	  "What the program reads from a scalar on the device that nobody "
-	  "knows, in place of 0." },
+	  "What the program reads from an unknown scalar on the device, in "
+	  "place of 0." },
 	GP_VALUES_OPTIONS,
 	{ "cudnn", 0, GP_OPTION_TEXT, GP_AT(cudnn), "FILE|none",
 	  "The cuDNN library that is asked for plans and their workspace: "
-	  "the one installed with PyTorch unless given." },
+	  "default: the one installed with PyTorch." },
 	{ "trace", 0, GP_OPTION_TEXT, GP_AT(from_trace), "FILE",
 	  "Judge this trace, or this folder of ranks, in place of a program; "
 	  "what was recorded elsewhere, too." },

@@ -290,7 +290,7 @@ static void print_formats(unsigned columns, FILE *out)
 	const struct gp_input_format *format;
 
 	fputs("Read, whatever the file's name is, also compressed with gzip or "
-	      "zstd:\n\n",
+	      "zstd,\nin a zip file or in a page of memory_viz:\n\n",
 	      out);
 	for (size_t i = 0; (format = gp_input_format(i)); i++)
 		print_read(format, columns, out);
@@ -587,8 +587,8 @@ void gp_help_overview(unsigned columns, FILE *out)
 	list_topics(columns, out);
 	fputs("\nA trace is a PyTorch memory snapshot (pickle or JSON), a "
 	      "gpupool-trace, a profile\nof torch.profiler with memory events "
-	      "or a log of RMM, as it is or compressed with\ngzip or zstd; - "
-	      "is standard input.\n\n"
+	      "or a log of RMM, as it is or compressed with\ngzip, zstd "
+	      "or zip; - is standard input.\n\n"
 	      "Try:  gpupool snapshot.pickle\n"
 	      "      gpupool replay snapshot.pickle --max-split-mb 128 "
 	      "--compare\n",

@@ -62,7 +62,7 @@ struct tool {
 		"settings", STRING, "alloc-conf", NULL,                        \
 			"Settings as PYTORCH_CUDA_ALLOC_CONF has them, such "  \
 			"as expandable_segments:True,max_split_size_mb:128; "  \
-			"the recorded ones unless given."                      \
+			"default: the recorded ones."                          \
 	}
 #define CAPACITY                                                               \
 	{                                                                      \
@@ -128,7 +128,7 @@ static const struct tool tools[] = {
 	  true,
 	  { { "settings", LIST, "alloc-conf", NULL,
 	      "Settings to try, each as PYTORCH_CUDA_ALLOC_CONF has them; "
-	      "what people usually try unless given." },
+	      "default: what people usually try." },
 	    { "set", LIST, "set", NULL,
 	      "Axes: NAME=VALUE,... tries each of these values with all "
 	      "else, such as max_split_size_mb=32..512*2." },
@@ -145,13 +145,13 @@ static const struct tool tools[] = {
 	  "",
 	  false,
 	  { { "at", STRING, "at", NULL,
-	      "The moment: an event's number, peak, oom, oom:N or end; the "
-	      "first request without memory, or the peak, unless given." },
+	      "The moment: an event's number, peak, oom, oom:N or end; "
+	      "default: the first out-of-memory error, or the peak." },
 	    { "by", WORD, "by", "site|size|stream|pool|category|module",
-	      "What belongs together; site unless given." },
+	      "What belongs together; default: site." },
 	    { "device", NUMBER, "device", NULL,
-	      "The device, by CUDA's ordinal; the one with the most memory "
-	      "unless given." },
+	      "The device, by CUDA's ordinal; default: the one with "
+	      "the most memory." },
 	    { "rows", NUMBER, "rows", NULL, "How many holders at most." },
 	    SETTINGS,
 	    CAPACITY,

@@ -120,8 +120,7 @@ static void drop_packed(struct gp_paths *paths, size_t first)
 
 		is_dropped[i - first] = plain != NULL;
 		if (plain)
-			gp_notice("gpupool: %s: passed over: %s is beside "
-				  "it\n",
+			gp_notice("gpupool: %s: skipped: %s is beside it\n",
 				  paths->items[i], gp_page_name(plain));
 	}
 	for (size_t i = first; i < count; i++) {

@@ -203,7 +203,7 @@ static enum gp_status fail_unknown(const unsigned char *at, size_t n,
 		return gp_diag_foreign(diag, "it is HTML or XML, not a trace");
 	}
 	if (begins_with(at, n, "PK\003\004")) {
-		gp_diag_hint(diag, "give the file's name, or unpack it");
+		gp_diag_hint(diag, "give the file's name, or unzip it");
 		return gp_diag_foreign(diag, "it is a zip file, which cannot "
 					     "be read from a pipe");
 	}

@@ -190,11 +190,11 @@ static enum gp_status judge(const struct census *c, struct gp_diag *diag)
 		gp_diag_hint(diag, "torch.cuda.memory._dump_snapshot("
 				   "\"file.pickle\") writes a memory snapshot");
 		return gp_diag_foreign(diag, "it is a checkpoint that "
-					     "torch.save wrote, and no trace");
+					     "torch.save wrote, not a trace");
 	}
 	if (c->objects == 1 || c->files == 1)
 		return GP_OK;
-	gp_diag_hint(diag, "unpack it, and give the trace or the folder in it");
+	gp_diag_hint(diag, "unzip it, and give the trace or the folder in it");
 	return gp_diag_foreign(diag, c->files ? "it is a zip file of several "
 						"files, and not of one trace"
 					      : "it is a zip file without a "
@@ -306,10 +306,10 @@ enum gp_status gp_zip_find(const struct gp_zip_file *zip,
 	method = number(f.entry + ENTRY_METHOD, 2);
 	if (number(f.entry + ENTRY_FLAGS, 2) & ENCRYPTED ||
 	    (method != STORED && method != DEFLATED)) {
-		gp_diag_hint(diag, "unpack it, and give what is in it");
+		gp_diag_hint(diag, "unzip it, and give what is in it");
 		return gp_diag_set(diag, GP_INPUT,
 				   "the file in the zip file is encrypted, or "
-				   "packed in another way than deflate");
+				   "compressed by another method than deflate");
 	}
 	entry->is_deflated = method == DEFLATED;
 	return locate(zip, &f, entry)

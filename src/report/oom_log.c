@@ -29,7 +29,7 @@ static void say_placement(struct gp_words *words, const struct oom_message *m,
 		return;
 	}
 	gp_say(words,
-	       "Out of memory by fragmentation, as far as the message tells: "
+	       "Out of memory by fragmentation, as far as the message shows: "
 	       "%s were asked for, and %s were free%s. %s of that lies between "
 	       "tensors, in pieces that are too small, or for another stream.",
 	       asked, gp_bytes_text(c->idle, all),
@@ -251,7 +251,7 @@ static void print_how_xpu(const struct gp_page *page)
 {
 	gp_page_line(
 		page, GP_TONE_PLAIN, 0,
-		"A snapshot tells who holds the memory. With PyTorch 2.11 or "
+		"A snapshot shows who holds the memory. With PyTorch 2.11 or "
 		"later call torch.xpu.memory._record_memory_history() at the "
 		"start, and torch.xpu.memory._dump_snapshot(\"oom.pickle\") "
 		"when it fails:");
@@ -265,7 +265,7 @@ static void print_how(const struct gp_page *page, const struct gp_log_report *r)
 
 	gp_page_line(
 		page, GP_TONE_PLAIN, 0,
-		"A trace tells what helps. Call "
+		"A trace shows what helps. Call "
 		"torch.cuda.memory._record_memory_history() at the start, "
 		"and torch.cuda.memory._dump_snapshot(\"oom.pickle\") when "
 		"it fails; or record the program here, without a GPU:");

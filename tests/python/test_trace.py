@@ -218,7 +218,7 @@ def test_no_server_takes_the_programs_input(story):
 def test_a_packed_trace_may_be_larger(story):
     said = command("look", "-q", "--max-input=1KiB", SNAPSHOT)
     for source in (SNAPSHOT, SNAPSHOT.read_bytes()):
-        with pytest.raises(gpupool.InputError, match="unpacks to more than"):
+        with pytest.raises(gpupool.InputError, match="decompresses to more"):
             gpupool.load(source, max_input=1024)
         assert gpupool.load(source, max_input=1 << 40).info()
     with pytest.raises(gpupool.InputError) as caught:

@@ -203,15 +203,15 @@ START_TEST(test_what_is_not_one_trace)
 		  "it is a zip file without a file",
 		  true },
 		{ { { .name = "m/data.pkl" }, { .name = "m/data/0" } },
-		  "it is a checkpoint that torch.save wrote, and no trace",
+		  "it is a checkpoint that torch.save wrote, not a trace",
 		  true },
 		{ { { .name = "a", .is_encrypted = true } },
-		  "the file in the zip file is encrypted, or packed in another "
-		  "way than deflate",
+		  "the file in the zip file is encrypted, or "
+		  "compressed by another method than deflate",
 		  false },
 		{ { { .name = "a", .method = 93 } },
-		  "the file in the zip file is encrypted, or packed in another "
-		  "way than deflate",
+		  "the file in the zip file is encrypted, or "
+		  "compressed by another method than deflate",
 		  false },
 	};
 
