@@ -37,6 +37,7 @@
 #include <strings.h>
 
 #include "base/bytes.h"
+#include "base/larger.h"
 #include "gpupool/knob.h"
 
 #define KIB 1024
@@ -161,6 +162,23 @@ const struct gp_gpu *gp_gpu_table(size_t *count)
 {
 	*count = COUNT;
 	return table;
+}
+
+const struct gp_gpu *gp_gpu_of_capacity(uint64_t bytes)
+{
+	const struct gp_gpu *nearest = NULL;
+	uint64_t least = bytes / 100;
+
+	for (size_t i = 0; i < COUNT; i++) {
+		uint64_t off = gp_larger(bytes, table[i].capacity) -
+			       gp_smaller(bytes, table[i].capacity);
+
+		if (off < least) {
+			nearest = &table[i];
+			least = off;
+		}
+	}
+	return nearest;
 }
 
 /* ---- memory outside PyTorch's allocator ---- */

@@ -44,6 +44,10 @@ struct gp_non_pytorch gp_gpu_non_pytorch(const struct gp_gpu *gpu);
  */
 const struct gp_gpu *gp_gpu_find(const char *name, struct gp_diag *diag);
 
+/* The device with the nearest memory, if it is within a hundredth of that;
+ * else NULL. */
+const struct gp_gpu *gp_gpu_of_capacity(uint64_t bytes);
+
 /*
  * Parses the memory of a device: a size (base/bytes.h), the name of a device,
  * or "unlimited", which is GP_UNLIMITED. GP_USAGE with what and hint, for

@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/larger.h"
+#include "device/gpu.h"
 #include "report/emit.h"
 #include "report/page.h"
 #include "report/report.h"
@@ -261,18 +262,21 @@ static void print_how_xpu(const struct gp_page *page)
 
 static void print_how(const struct gp_page *page, const struct gp_log_report *r)
 {
-	char total[GP_BYTES_TEXT];
+	const struct gp_gpu *gpu = gp_gpu_of_capacity(r->message.total.bytes);
+	bool is_cuda = r->message.api == OOM_OF_CUDA;
 
 	gp_page_line(
 		page, GP_TONE_PLAIN, 0,
 		"A trace shows what helps. Call "
 		"torch.cuda.memory._record_memory_history() at the start, "
 		"and torch.cuda.memory._dump_snapshot(\"oom.pickle\") when "
-		"it fails; or record the program here, without a GPU:");
+		"it fails%s:",
+		is_cuda ? "; or record the program here, without a GPU" : "");
 	gp_page_blank(page);
 	fprintf(page->out, "  gpupool oom.pickle\n");
-	fprintf(page->out, "  gpupool fit --capacity %s -- python train.py\n",
-		gp_bytes_exact(r->message.total.bytes >> 20 << 20, total));
+	if (is_cuda)
+		fprintf(page->out, "  gpupool fit%s%s -- python train.py\n",
+			gpu ? " --gpu " : "", gpu ? gpu->name : "");
 }
 
 void gp_report_log_text(const struct gp_log_report *report,

@@ -113,6 +113,25 @@ START_TEST(test_what_is_not_certain_names_the_choices)
 }
 END_TEST
 
+/* A message prints the memory with two decimals. */
+START_TEST(test_a_device_is_found_by_its_memory)
+{
+	size_t count;
+	const struct gp_gpu *gpus = gp_gpu_table(&count);
+	const struct gp_gpu *found;
+
+	for (size_t i = 0; i < count; i++) {
+		found = gp_gpu_of_capacity(gpus[i].capacity + (1 << 20));
+		ck_assert_ptr_nonnull(found);
+		ck_assert_uint_eq(found->capacity, gpus[i].capacity);
+	}
+	found = gp_gpu_of_capacity((uint64_t)(23.69 * (1 << 30)));
+	ck_assert_str_eq(found->name, "rtx-3090");
+	ck_assert_ptr_null(gp_gpu_of_capacity(1 << 30));
+	ck_assert_ptr_null(gp_gpu_of_capacity(0));
+}
+END_TEST
+
 START_TEST(test_a_long_name_ends_somewhere)
 {
 	char name[400];
@@ -232,6 +251,7 @@ int main(void)
 		{ test_what_pytorch_does_not_see_is_some_hundred_mib, 0 },
 		{ test_usual_spellings_are_understood, 0 },
 		{ test_what_is_not_certain_names_the_choices, 0 },
+		{ test_a_device_is_found_by_its_memory, 0 },
 		{ test_a_long_name_ends_somewhere, 0 },
 		{ test_a_capacity_is_a_size_a_device_or_unlimited, 0 },
 		{ test_what_is_no_capacity_says_what_to_type, 0 },
