@@ -208,13 +208,14 @@ static enum gp_status no_pair(const struct class_pairs *pairs,
 		gp_diag_file(diag, lost->path);
 		return gp_diag_set(diag, GP_INPUT,
 				   "it cannot be read (%.200s), and nothing "
-				   "else is called as one of the others",
+				   "else has the name of one of the others",
 				   lost->reason);
 	}
 	gp_diag_hint(diag, "files are compared by their names, or in their "
 			   "order where there are as many");
-	return gp_diag_set(diag, GP_INPUT,
-			   "none of its files is called as one of the others");
+	return gp_diag_set(
+		diag, GP_INPUT,
+		"none of its files has the name of one of the others");
 }
 
 /* Pairs ranks by file name. If no name matches and the counts are equal, in
@@ -893,7 +894,7 @@ const struct gp_command gp_diff_command = {
 		"json wrote. How much more B reserves at its peak is divided "
 		"into live set, rounding, pending free, streams, pools and "
 		"packing, which add up; then by source line and by size, as "
-		"far as the traces tell.\n"
+		"far as the traces show.\n"
 		"Traces are replayed as they were recorded, or both under the "
 		"settings given. One trace alone is compared with itself under "
 		"those settings.",

@@ -171,9 +171,9 @@ static json_t *result_of(const json_t *id, json_t *result, bool is_modern)
 
 static const char instructions[] =
 	"gpupool replays what a program asked a GPU allocator for and says "
-	"what "
-	"came of it. Begin with explain for a run out of memory, suggest for "
-	"the setting to use; every number is of a replay.";
+	"what came of it. Begin with explain for a run out of memory, suggest "
+	"for "
+	"the setting to use; every number comes from a replay.";
 
 /* ---- methods that are answered at once ---- */
 
@@ -365,7 +365,8 @@ static json_t *add_call(struct server *s, const struct request *r)
 		return error_of(r->id, INVALID_PARAMS,
 				"arguments are not an object", NULL);
 	if (s->count == MOST_CALLS)
-		return error_of(r->id, BUSY, "too many calls wait", NULL);
+		return error_of(r->id, BUSY, "too many calls are waiting",
+				NULL);
 	call = gp_mem_alloc(1, sizeof(*call));
 	call->id = json_deep_copy(r->id);
 	call->params = json_deep_copy(r->params);
@@ -513,7 +514,7 @@ static void take_batch(struct server *s, const json_t *list)
 	if (!s->version || s->version != BATCHES || !count ||
 	    count > MOST_BATCH) {
 		put(s, error_of(NULL, INVALID_REQUEST,
-				"not a message: one a line is taken", NULL));
+				"not a message: each line must be one", NULL));
 		return;
 	}
 	batch = gp_mem_alloc(1, sizeof(*batch));

@@ -74,8 +74,7 @@ struct tool {
 	{                                                                      \
 		"release", STRING, "torch", NULL,                              \
 			"The release of PyTorch whose decisions are made: "    \
-			"2.0 to 2.15, or latest; the recorded one unless "     \
-			"given."                                               \
+			"2.0 to 2.15, or latest; default: the recorded one."   \
 	}
 
 static const struct tool tools[] = {
@@ -135,8 +134,8 @@ static const struct tool tools[] = {
 	    CAPACITY,
 	    RELEASE,
 	    { "rank_by", WORD, "rank-by", "reserved|gap|retries|time",
-	      "What makes one setting better than another; reserved unless "
-	      "given." } } },
+	      "What makes one setting better than another; default: "
+	      "reserved." } } },
 	{ "who_holds",
 	  "Who holds the memory",
 	  "Who holds the allocated memory at a moment, by line of the program "
@@ -420,7 +419,7 @@ static json_t *result_of(const char *text, size_t length, bool is_error)
 	memcpy(copy + shown, cut, strlen(cut) + 1);
 	whole = json_string(copy);
 	if (!whole)
-		whole = json_string("The answer is no UTF-8.");
+		whole = json_string("The answer is not valid UTF-8.");
 	free(copy);
 	return json_pack("{s:[{s:s, s:o}], s:b}", "content", "type", "text",
 			 "text", whole, "isError", is_error);

@@ -185,6 +185,9 @@ static enum gp_status open_bytes(struct gp_source *source)
 		source->total = source->config->length;
 		return GP_OK;
 	}
+	if (!path)
+		return gp_diag_set(diag, GP_USAGE,
+				   "neither a path nor bytes are given");
 	if (!*path)
 		return gp_diag_set(diag, GP_INPUT,
 				   "the name of a file is empty");

@@ -312,7 +312,8 @@ static void print_need(const struct gp_page *page, const char *label,
 	snprintf(note, sizeof(note), "%s for PyTorch, %s besides; %s%s",
 		 gp_bytes_text(need.pytorch, pytorch),
 		 gp_bytes_text(r->besides.high, besides),
-		 need.smallest ? "smallest device: " : "no device is so large",
+		 need.smallest ? "smallest device: "
+			       : "no device is large enough",
 		 need.smallest ? need.smallest->name : "");
 	gp_page_row(page,
 		    &(struct gp_page_row){
@@ -348,7 +349,7 @@ static void print_besides(const struct gp_page *page,
 		is_range ? " to " : "", gp_bytes_text(r->besides.high, high),
 		r->besides.source ? "as users saw it" : "on other devices",
 		r->besides.source ? r->besides.source
-				  : "none was published of this one");
+				  : "none was published for this one");
 }
 
 void gp_report_fit_text(const struct gp_fit_report *r,

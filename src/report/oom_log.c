@@ -24,8 +24,8 @@ static void say_placement(struct gp_words *words, const struct oom_message *m,
 	if (c->was_free) {
 		gp_say(words,
 		       "Out of memory, but right afterwards the device had %s "
-		       "free, and %s were asked for: another process gave it "
-		       "back in between, or the device could not provide it.",
+		       "free, and %s were asked for: another process released "
+		       "it in between, or the device could not provide it.",
 		       gp_bytes_text(m->free.bytes, all), asked);
 		return;
 	}
@@ -42,7 +42,7 @@ static void say_placement(struct gp_words *words, const struct oom_message *m,
 static const char *who_withholds(const struct oom_message *m)
 {
 	if (m->limit.is_there)
-		return "its limit keeps from it";
+		return "its limit withholds";
 	return m->others.is_there ? "other processes hold"
 				  : "this PyTorch does not hold";
 }
@@ -104,7 +104,7 @@ static struct gp_words sentence_of(const struct oom_message *m,
 		break;
 	case OOM_BY_UNSEEN:
 		gp_say(&words,
-		       "Out of memory: %s of the device are taken, and not by "
+		       "Out of memory: %s of the device are in use, but not by "
 		       "this PyTorch. Look with %s for other processes.",
 		       gp_bytes_text(c->unseen, a), smi[m->api]);
 		break;
@@ -150,15 +150,15 @@ static void print_no_cure(const struct gp_page *page,
 			  const struct oom_message *m)
 {
 	static const char *const but[] = {
-		[OOM_OF_CUDA] = ", but while it captures a CUDA graph",
-		[OOM_OF_HIP] = ", but while it captures a graph",
+		[OOM_OF_CUDA] = ", except while it captures a CUDA graph",
+		[OOM_OF_HIP] = ", except while it captures a graph",
 		[OOM_OF_XPU] = "",
 	};
 
 	gp_page_line(page, GP_TONE_PLAIN, 0,
-		     "torch.%s.empty_cache() would not have helped: before it "
-		     "fails, PyTorch gives back every segment that no tensor "
-		     "is in%s.",
+		     "torch.%s.empty_cache() would not have helped: before "
+		     "PyTorch raises this error, it releases every segment "
+		     "that holds no tensor%s.",
 		     m->api == OOM_OF_XPU ? "xpu" : "cuda", but[m->api]);
 }
 
@@ -166,18 +166,20 @@ static void print_try(const struct gp_page *page, const struct oom_message *m,
 		      const struct oom_conclusion *c)
 {
 	if (is_worth_a_try(m, c)) {
-		gp_page_line(page, GP_TONE_PLAIN, 0,
-			     "Worth a try%s; whether it is enough the message "
-			     "cannot tell:",
-			     where_to_try(m));
+		gp_page_line(
+			page, GP_TONE_PLAIN, 0,
+			"Worth a try%s; the message cannot tell whether it "
+			"is enough:",
+			where_to_try(m));
 		gp_page_blank(page);
 		fprintf(page->out, "    %s=expandable_segments:True\n",
 			m->variable);
 		gp_page_blank(page);
 	} else if (is_fragmentation(c)) {
-		gp_page_line(page, GP_TONE_PLAIN, 0,
-			     "expandable_segments was on. Which other setting "
-			     "helps the message cannot tell.");
+		gp_page_line(
+			page, GP_TONE_PLAIN, 0,
+			"expandable_segments was on. The message cannot tell "
+			"which other setting helps.");
 	}
 	if (is_fragmentation(c) || c->cause == OOM_BY_FULLNESS)
 		print_no_cure(page, m);

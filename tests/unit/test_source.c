@@ -425,6 +425,17 @@ START_TEST(test_what_cannot_be_read_is_explained)
 }
 END_TEST
 
+START_TEST(test_something_must_be_given)
+{
+	const struct gp_input_config config = { .path = NULL };
+	struct gp_trace *trace = NULL;
+	struct gp_diag diag = { 0 };
+
+	ck_assert_int_eq(gp_input_read(&config, &trace, &diag), GP_USAGE);
+	ck_assert_ptr_null(trace);
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
@@ -441,6 +452,7 @@ int main(void)
 		{ test_only_a_plain_file_can_be_mapped, 0 },
 		{ test_a_pipe_is_read_to_its_end, 0 },
 		{ test_what_cannot_be_read_is_explained, 0 },
+		{ test_something_must_be_given, 0 },
 	};
 
 	return suite_run("source", tests, COUNT_OF(tests));
