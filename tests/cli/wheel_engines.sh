@@ -73,15 +73,15 @@ if prepared tensorflow-bfc tensorflow; then
 	done
 fi
 
-# Each keeps what engines promise but that it gives memory back, for which RMM
+# Each keeps what engines promise but that it releases memory, for which RMM
 # has no call; and bins take a GiB at once, which a small device has not.
 for kind in pool grow arena binning async; do
 	prepared rmm-$kind rmm || continue
 	"$build/gpupool" check-engine "$engines/rmm-$kind.so" > said 2> error
 	wrong=$(grep -c '^WRONG' said)
-	[ $kind = binning ] && grep -q 'it made no' said &&
+	[ $kind = binning ] && grep -q 'it created no' said &&
 		wrong=$((wrong - 2))
-	if [ "$wrong" -ne 1 ] || ! grep -q '^WRONG gives all memory' said; then
+	if [ "$wrong" -ne 1 ] || ! grep -q '^WRONG releases all memory' said; then
 		fail "rmm-$kind: $(cat said)"
 	fi
 	echo "ok wheel_engines rmm-$kind serves"
