@@ -293,7 +293,8 @@ static void put_line(struct log *log)
 		"allocate", "allocate",	  "allocate",
 		"free",	    "deallocate", "allocate failure"
 	};
-	static const char *const ends[] = { "\n", "\r\n", "\n\n", "\n" HEADER };
+	static const char again[] = "\n" HEADER;
+	static const char *const ends[] = { "\n", "\r\n", "\n\n", again };
 	const char *action = actions[pick(log, COUNT_OF(actions))];
 	uint64_t at = pick(log, COUNT_OF(log->live)), stream = pick(log, 4);
 	struct gp_event event = { .size = pick(log, 12) };
