@@ -95,27 +95,36 @@ static bool find_directory64(const struct gp_zip_file *zip, uint64_t end,
 	return true;
 }
 
+/* The last record of that kind; NULL: there is none. */
+static const unsigned char *find_end(const unsigned char *tail, size_t n)
+{
+	for (size_t left = n < END ? 0 : n - END + 1; left; left--)
+		if (is_record(tail + left - 1, "\5\6"))
+			return tail + left - 1;
+	return NULL;
+}
+
 /* The directory's end is at the end of the file, before a comment. */
 static bool find_directory(const struct gp_zip_file *zip,
 			   struct directory *directory)
 {
 	size_t n = (size_t)gp_smaller(zip->size, END + END_COMMENT);
 	unsigned char *tail = gp_mem_alloc(n + 1, 1);
-	bool is_found = false;
-	size_t i = n;
+	const unsigned char *end = NULL;
+	bool is_found;
 
-	if (n >= END && read_at(zip, zip->size - n, tail, n))
-		for (i = n - END + 1; i-- > 0 && !is_found;)
-			is_found = is_record(tail + i, "\5\6");
-	i++;
-	if (is_found) {
+	if (read_at(zip, zip->size - n, tail, n))
+		end = find_end(tail, n);
+	is_found = end != NULL;
+	if (end) {
 		*directory = (struct directory){
-			.at = number(tail + i + END_AT, 4),
-			.count = number(tail + i + END_COUNT, 2),
+			.at = number(end + END_AT, 4),
+			.count = number(end + END_COUNT, 2),
 		};
 		if (directory->at == IN_ZIP64 || directory->count == 0xffff)
-			is_found = find_directory64(zip, zip->size - n + i,
-						    directory);
+			is_found = find_directory64(
+				zip, zip->size - n + (uint64_t)(end - tail),
+				directory);
 	}
 	free(tail);
 	return is_found;
