@@ -203,13 +203,17 @@ struct gp_verdict {
 	uint64_t low, high;
 };
 
-/* Whether no run says anything about the case, not even whether the present
- * setting works. */
+/* Whether nothing is known about the case, not even whether the present setting
+ * works. */
+static inline bool gp_verdict_is_unknown(const struct gp_verdict *verdict)
+{
+	return verdict->kind == GP_VERDICT_UNDECIDED && !verdict->is_failure;
+}
+
+/* Whether no run says anything about it; live memory may. */
 static inline bool gp_verdict_is_open(const struct gp_verdict *verdict)
 {
-	return (verdict->kind == GP_VERDICT_UNDECIDED &&
-		!verdict->is_failure) ||
-	       verdict->is_unplayable;
+	return gp_verdict_is_unknown(verdict) || verdict->is_unplayable;
 }
 
 struct gp_study {

@@ -117,8 +117,7 @@ static enum doubt doubt_of(const struct gp_fit_report *r)
 
 	if (does_with_less(r))
 		return NO_DOUBT;
-	if (gp_verdict_is_open(verdict_of(r)) &&
-	    verdict_of(r)->kind == GP_VERDICT_UNDECIDED)
+	if (gp_verdict_is_unknown(verdict_of(r)))
 		return BY_TRACE;
 	if (!verdict_is_bad(verdict_of(r)))
 		return r->exit ? BY_EXIT : r->sharers ? BY_SHARERS : NO_DOUBT;

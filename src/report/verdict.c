@@ -300,8 +300,8 @@ static void say_state(struct gp_words *words, const struct gp_verdict *v)
 {
 	char live[GP_BYTES_TEXT], start[GP_BYTES_TEXT], most[GP_BYTES_TEXT];
 
-	if (!gp_verdict_is_open(v) || v->kind != GP_VERDICT_UNDECIDED ||
-	    !v->live || gp_larger(v->start, v->recorded) > v->capacity)
+	if (!gp_verdict_is_unknown(v) || !v->live ||
+	    gp_larger(v->start, v->recorded) > v->capacity)
 		return;
 	if (v->live >= v->start)
 		gp_say(words,
@@ -310,9 +310,9 @@ static void say_state(struct gp_words *words, const struct gp_verdict *v)
 		       gp_bytes_text(v->start, start));
 	else
 		gp_say(words,
-		       "Of the %s reserved, the program held %s at once, which "
-		       "no "
-		       "setting changes; at most %s could have been saved. ",
+		       "Of the %s reserved, the program held %s at once, "
+		       "which no setting changes; at most %s could have been "
+		       "saved. ",
 		       gp_bytes_text(v->start, start),
 		       gp_bytes_text(v->live, live),
 		       gp_bytes_text(v->start - v->live, most));
