@@ -10,6 +10,7 @@
 #include "gpupool/allocator.h"
 #include "study/floor/place.h"
 #include "study/floor/spans.h"
+#include "span_use.h"
 #include "suite.h"
 #include "trace_text.h"
 
@@ -269,17 +270,6 @@ static struct gp_spans random_gaps(uint64_t *seed)
 		span->upper = at + 1 + next_random(seed) % 3;
 	}
 	return spans;
-}
-
-static bool is_in_use(const struct gp_spans *spans, size_t i, uint64_t time)
-{
-	const struct gp_span *span = &spans->items[i];
-	const struct gp_span_gap *gap = &spans->gaps[span->first_gap];
-
-	for (uint32_t k = 0; k < span->gaps; k++, gap++)
-		if (!gap->to && gap->lower <= time && time < gap->upper)
-			return false;
-	return span->lower <= time && time < span->upper;
 }
 
 static bool meet(const struct gp_spans *spans, size_t i, size_t k)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "random_spans.h"
+#include "span_use.h"
 #include "study/floor/spans.h"
 
 #define LAST 64 /* all spans have ended */
@@ -23,17 +24,6 @@ static const struct spans_like likes[] = {
 };
 
 /* ---- the graph ---- */
-
-static bool is_in_use(const struct gp_spans *spans, uint32_t i, uint64_t time)
-{
-	const struct gp_span *span = &spans->items[i];
-	const struct gp_span_gap *gap = &spans->gaps[span->first_gap];
-
-	for (uint32_t k = 0; k < span->gaps; k++, gap++)
-		if (!gap->to && gap->lower <= time && time < gap->upper)
-			return false;
-	return span->lower <= time && time < span->upper;
-}
 
 /* Whether anything, a gap's other side included, ends or begins then. */
 static bool any(const struct gp_spans *spans, uint64_t time, bool begins)
