@@ -149,18 +149,13 @@ const char *gp_quote_shell(const char *text, char *word, size_t size)
 
 /* ---- the order of names ---- */
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 /* A run of digits without its zeros in front; moves behind it. */
 static size_t number_at(const char **at, const char *end, const char **digits)
 {
 	while (*at < end && **at == '0')
 		++*at;
 	*digits = *at;
-	while (*at < end && is_digit(**at))
+	while (*at < end && gp_is_digit(**at))
 		++*at;
 	return (size_t)(*at - *digits);
 }
@@ -184,7 +179,7 @@ int gp_natural_order(const char *a, size_t a_length, const char *b,
 		size_t m_length, n_length;
 		int order;
 
-		if (!is_digit(*x) || !is_digit(*y)) {
+		if (!gp_is_digit(*x) || !gp_is_digit(*y)) {
 			if (*x != *y)
 				return (unsigned char)*x < (unsigned char)*y
 					       ? -1

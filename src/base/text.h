@@ -44,6 +44,12 @@ void gp_quote_csv_field(const char *text, FILE *out);
  * not fit. */
 const char *gp_quote_shell(const char *text, char *word, size_t size);
 
+/* Whatever the locale, and for any char. */
+static inline bool gp_is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
 /* Compares names as people order them: numbers in them by value, so that rank_2
  * precedes rank_10. 0 only for the same bytes. */
 int gp_natural_order(const char *a, size_t a_length, const char *b,

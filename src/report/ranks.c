@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "base/larger.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "report/emit.h"
 #include "report/head.h"
 #include "report/svg_parts.h"
@@ -307,11 +308,6 @@ struct series {
 	bool is_padded;	      /* to the same number of digits */
 };
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 static int by_number(const void *left, const void *right)
 {
 	const uint64_t *a = left, *b = right;
@@ -354,9 +350,9 @@ static void find_number(struct series *series)
 			i++;
 		series->after = i;
 	}
-	while (series->before && is_digit(first[series->before - 1]))
+	while (series->before && gp_is_digit(first[series->before - 1]))
 		series->before--;
-	while (series->after && is_digit(first[length - series->after]))
+	while (series->after && gp_is_digit(first[length - series->after]))
 		series->after--;
 }
 
@@ -373,7 +369,7 @@ static bool number_of(const struct series *series, const char *name,
 	if (length <= around || length > around + MOST_DIGITS)
 		return false;
 	for (size_t i = series->before; i < length - series->after; i++) {
-		if (!is_digit(name[i]))
+		if (!gp_is_digit(name[i]))
 			return false;
 		*number = *number * 10 + (uint64_t)(name[i] - '0');
 	}

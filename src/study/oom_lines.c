@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/larger.h"
+#include "base/text.h"
 #include "formats/readers.h"
 #include "formats/source.h"
 
@@ -64,11 +65,6 @@ static struct token token_at(const char *text, const char *end)
 	return token;
 }
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 /* "2024-08-21T22:56:04.123Z", "22:56:04,123]", "1724280964.5": not a size as a
  * message has them, nor a rank. */
 static bool is_time(const struct token *token)
@@ -79,9 +75,9 @@ static bool is_time(const struct token *token)
 	for (size_t i = 0; i < token->length; i++) {
 		char c = token->text[i];
 
-		if (!is_digit(c) && !memchr(others, c, sizeof(others) - 1))
+		if (!gp_is_digit(c) && !memchr(others, c, sizeof(others) - 1))
 			return false;
-		digits += is_digit(c);
+		digits += gp_is_digit(c);
 		between += c == '-' || c == ':' || c == '/';
 	}
 	return digits >= 9 || (digits >= 3 && between >= 2);
@@ -98,15 +94,15 @@ static bool is_other_number(const struct token *a, const struct token *b)
 	size_t i = 0, k = 0, numbers = 0;
 
 	while (i < a->length && k < b->length) {
-		if (!is_digit(a->text[i]) || !is_digit(b->text[k])) {
+		if (!gp_is_digit(a->text[i]) || !gp_is_digit(b->text[k])) {
 			if (a->text[i++] != b->text[k++])
 				return false;
 			continue;
 		}
 		numbers++;
-		while (i < a->length && is_digit(a->text[i]))
+		while (i < a->length && gp_is_digit(a->text[i]))
 			i++;
-		while (k < b->length && is_digit(b->text[k]))
+		while (k < b->length && gp_is_digit(b->text[k]))
 			k++;
 	}
 	return numbers && i == a->length && k == b->length &&
@@ -253,7 +249,7 @@ static void note_rank(const struct log *log, struct oom_message *m)
 	char *end;
 	unsigned long rank;
 
-	if (!found || !is_digit(found[sizeof(mark) - 1]))
+	if (!found || !gp_is_digit(found[sizeof(mark) - 1]))
 		return;
 	rank = strtoul(found + sizeof(mark) - 1, &end, 10);
 	m->has_rank = *end == ']' && rank < UINT32_MAX;

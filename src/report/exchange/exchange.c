@@ -6,15 +6,11 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "study/metrics/event_search.h"
 #include "trace/site.h"
 
 /* ---- frames of stacks ---- */
-
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
 
 /* Length of ":42 " with a number in canonical form (no leading zero); 0: it is
  * none. */
@@ -24,7 +20,7 @@ static size_t line_at(const char *at, uint64_t *line)
 
 	if (*at != ':' || at[1] == '0')
 		return 0;
-	for (*line = 0; is_digit(at[n]); n++) {
+	for (*line = 0; gp_is_digit(at[n]); n++) {
 		if (*line > (UINT64_MAX - 9) / 10)
 			return 0;
 		*line = *line * 10 + (uint64_t)(at[n] - '0');
