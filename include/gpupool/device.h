@@ -74,8 +74,8 @@ struct gp_pool_ops {
 struct gp_device_place {
 	uint64_t addr, size;
 	bool is_window;	   /* the segment will be adopted */
-	bool is_simulated; /* a simulated device placed it, by what the trace
-			      tells of itself */
+	bool is_simulated; /* a simulated device placed it, as the trace
+			      says */
 };
 
 struct gp_device_ops {

@@ -150,7 +150,7 @@ static void add_pair(struct class_pairs *pairs, const struct rank_file *a,
 		pairs->a_lost = a->unread;
 }
 
-/* That one that cannot be read has no counterpart is nobody's loss. */
+/* A file that cannot be read is not also reported as without counterpart. */
 static void note_single(size_t *count, const char **name,
 			const struct rank_file *file)
 {

@@ -36,8 +36,8 @@ const struct gp_gpu *gp_record_gpu(const struct gp_options *options,
 /* What --gpu help shows. */
 void gp_record_list_gpus(FILE *out);
 
-/* ---- a program that is recorded several times: what nobody knows of its
- * values is drawn with another seed each time ---- */
+/* ---- a program that is recorded several times: its unknown values are drawn
+ * with another seed each time ---- */
 
 struct gp_seeds {
 	struct gp_recording *recording; /* what to record; afterwards the one

@@ -8,7 +8,7 @@
 
 #include "gpupool/ask.h"
 
-/* Sets whose question this thread answers from here on; NULL: nobody's. */
+/* Sets the session whose question this thread answers from here on, or NULL. */
 void gp_session_answer(struct gp_session *session);
 
 /* A trace of the session whose question this thread answers, with a reference

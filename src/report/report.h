@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reports: what a person or a program is told about runs.
+ * Reports about runs, for people and for programs.
  *
  * Every number is named once, in gpupool/metrics.h, from where the JSON keys,
  * the text labels and the manual come.  Nothing here fails: errors of the
@@ -333,7 +333,7 @@ struct gp_fit_again {
 
 struct gp_fit_report {
 	const char *program; /* its file's name */
-	int exit;	     /* as the shell has it; not 0: what is told is of
+	int exit;	     /* as the shell has it; not 0: the report is of
 			      * what it did until then */
 	bool runs_on;	     /* it left a process running, which may have used
 			      * no device yet */
@@ -341,8 +341,8 @@ struct gp_fit_report {
 	const char *kept;    /* the trace; NULL: it is not kept */
 	const struct gp_gpu *gpu;
 	struct gp_non_pytorch besides; /* its high is not PyTorch's to use */
-	uint64_t others; /* of that, what the trace tells of, and so the verdict
-			  * counts; 0: it does not */
+	uint64_t others; /* of that, what is in the trace, so that the verdict
+			  * counts it; 0: nothing */
 	const struct gp_ranks *ranks; /* NULL: one process is all */
 	uint32_t sharers; /* processes that use one device, each judged as if
 			   * it were its own; 0: none does */
@@ -365,7 +365,7 @@ uint64_t gp_fit_needs(const struct gp_fit_report *report);
 bool gp_fit_is(const struct gp_fit_report *report);
 /* Whether that is not known: the program failed, processes share a device,
  * nothing used one and a process goes on, the program can do with less than it
- * asks for, or it hangs on what the process holds besides. */
+ * asks for, or it depends on what else the process holds. */
 bool gp_fit_is_open(const struct gp_fit_report *report);
 void gp_report_fit_text(const struct gp_fit_report *report,
 			const struct gp_report_style *style, FILE *out);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tables in text, Markdown, CSV and HTML.  Columns are data, a row has a cell
- * for each, and a value is told once: how people read it, or as the number that
- * it is, is the format's to say.
+ * for each, and a value is given once: the format decides whether it is written
+ * for people or as a plain number.
  */
 #ifndef REPORT_TABLE_H
 #define REPORT_TABLE_H

@@ -13,7 +13,7 @@
 /*
  * ---- the text of PyTorch's OutOfMemoryError: DeviceCachingAllocator::malloc
  * in c10/cuda/CUDACachingAllocator.cpp, and what each release said when run.
- * Left out is what NVML tells of other processes, which a replay has none of
+ * What NVML says of other processes is left out: a replay has none
  * ----
  */
 

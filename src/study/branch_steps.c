@@ -127,7 +127,7 @@ static size_t read_step(struct reading *r, const struct gp_event *e,
 	return both ? 2 : 1;
 }
 
-/* Outcomes and marks are no requests, but the device is told the addresses of
+/* Outcomes and marks are not requests, but the device needs the addresses of
  * recorded segments. */
 static bool is_step(const struct gp_event *e)
 {

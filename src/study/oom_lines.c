@@ -192,7 +192,7 @@ static size_t append(char text[LINE_ROOM], size_t length, const char *from,
 	return length;
 }
 
-/* The end of the line, or of what is told before the next message on it. */
+/* The end of the line, or where the next message on it begins. */
 static const char *line_end(const char *at, const char *end, bool *is_last)
 {
 	const char *found = memchr(at, '\n', (size_t)(end - at));

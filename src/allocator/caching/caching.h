@@ -14,8 +14,8 @@
  *     variant.c     allocators of other devices, and proposed changes
  *     alike.c       settings that lead to the same decisions
  *     state.c       adopting a start state, exporting the current one
- *     copy.c        copies, and the shape by which two copies are told to go on
- *                   alike
+ *     copy.c        copies, and their shape: copies of equal shape decide
+ *                   alike from here on
  */
 #ifndef CACHING_CACHING_H
 #define CACHING_CACHING_H

@@ -459,7 +459,7 @@ static void put_block(struct gp_shape *shape, const struct caching *c,
 		put_waiting(shape, c, b);
 }
 
-/* Where the next reservation is placed hangs on where those are. */
+/* Their places decide where the next reservation is placed. */
 static void put_segment(struct gp_shape *shape, const struct caching *c,
 			const struct block *first)
 {

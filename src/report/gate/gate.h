@@ -241,8 +241,8 @@ void gp_verdict_locate(struct gp_gate_verdict *verdict,
 		       const struct gp_fingerprint_maker *maker,
 		       const struct gp_gate_watch *watch);
 
-/* Of one device; room for run->limit_count.  GP_INPUT where a limit that was
- * asked for cannot be held against anything. */
+/* Of one device; room for run->limit_count.  GP_INPUT if there is nothing
+ * with which a limit that was asked for can be compared. */
 enum gp_status gp_gate_judge(const struct gp_gate_run *run,
 			     const struct gp_numbers *numbers,
 			     const struct gp_reading *baseline,

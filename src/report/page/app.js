@@ -364,7 +364,7 @@ function chosen(event) {
 
 /* ---- files ---- */
 
-/** Names are told apart, as files of two folders may have the same.
+/** Makes a name unique: files of two folders may have the same.
  * @param {string} name @param {string[]} taken */
 function freeName(name, taken) {
 	let free = name;
