@@ -103,6 +103,8 @@ const struct gp_key keys_of_advice[] = {
 	KEY("others_bytes", BYTES, NULLABLE, "Of other processes."),
 	KEY("missing_bytes", BYTES, 0,
 	    "How much more than was available; 0: there was enough in total."),
+	KEY("spilled_bytes", BYTES, 0,
+	    "Reserved by PyTorch beyond the device's memory, in the host's."),
 
 	REPORT("sweep", GP_REPORT_SCHEMA, "Many runs, ranked."),
 	NAMED("trace", 0, "trace", "The first trace."),
@@ -359,6 +361,9 @@ const struct gp_key keys_of_advice[] = {
 		"window: the trace begins with memory in use."),
 	WORD_IN(gp_verdict, ends, "ends", 0, "unknown end failure",
 		"failure: the trace ends where memory ran out."),
+	KEY_IN(gp_verdict, is_ms_windows, "ms_windows", BOOL, MAYBE,
+	       "It was recorded on Microsoft Windows, where PyTorch has "
+	       "expandable_segments only in late releases."),
 	KEY_IN(gp_verdict, low, "low", BYTES, NULLABLE | ENDLESS | ZERO,
 	       "The least that need can be; null: need is exact."),
 	KEY_IN(gp_verdict, high, "high", BYTES, NULLABLE | ENDLESS | ZERO,

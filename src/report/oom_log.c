@@ -99,8 +99,8 @@ static struct gp_words sentence_of(const struct oom_message *m,
 	case OOM_BY_OTHERS:
 		gp_say(&words,
 		       "Out of memory: other processes hold %s of the device. "
-		       "nvidia-smi shows which they are.",
-		       gp_bytes_text(m->others.bytes, a));
+		       "%s shows which they are.",
+		       gp_bytes_text(m->others.bytes, a), smi[m->api]);
 		break;
 	case OOM_BY_UNSEEN:
 		gp_say(&words,
@@ -131,7 +131,7 @@ static bool is_fragmentation(const struct oom_conclusion *c)
 static bool is_worth_a_try(const struct oom_message *m,
 			   const struct oom_conclusion *c)
 {
-	return is_fragmentation(c) && !m->is_expandable;
+	return is_fragmentation(c) && !m->is_expandable && !c->spilled;
 }
 
 /* Where expandable_segments are to be had: with ROCm from pytorch#177974 on,
@@ -162,9 +162,26 @@ static void print_no_cure(const struct gp_page *page,
 		     m->api == OOM_OF_XPU ? "xpu" : "cuda", but[m->api]);
 }
 
+static void print_spilled(const struct gp_page *page,
+			  const struct oom_message *m,
+			  const struct oom_conclusion *c)
+{
+	char reserved[GP_BYTES_TEXT], spilled[GP_BYTES_TEXT];
+
+	gp_page_line(
+		page, GP_TONE_PLAIN, 0,
+		"PyTorch had reserved %s, %s more than the device has: on "
+		"Windows, the driver goes on in the host's memory when the "
+		"device's is full, which is slow.",
+		gp_bytes_text(m->reserved.bytes, reserved),
+		gp_bytes_text(c->spilled, spilled));
+}
+
 static void print_try(const struct gp_page *page, const struct oom_message *m,
 		      const struct oom_conclusion *c)
 {
+	if (c->spilled)
+		print_spilled(page, m, c);
 	if (is_worth_a_try(m, c)) {
 		gp_page_line(
 			page, GP_TONE_PLAIN, 0,
@@ -176,10 +193,14 @@ static void print_try(const struct gp_page *page, const struct oom_message *m,
 			m->variable);
 		gp_page_blank(page);
 	} else if (is_fragmentation(c)) {
-		gp_page_line(
-			page, GP_TONE_PLAIN, 0,
-			"expandable_segments was on. The message cannot tell "
-			"which other setting helps.");
+		gp_page_line(page, GP_TONE_PLAIN, 0,
+			     "%s. The message cannot tell which other setting "
+			     "helps.",
+			     m->is_expandable
+				     ? "expandable_segments was on"
+				     : "PyTorch on Windows has "
+				       "expandable_segments only in late "
+				       "releases");
 	}
 	if (is_fragmentation(c) || c->cause == OOM_BY_FULLNESS)
 		print_no_cure(page, m);
@@ -232,7 +253,7 @@ static void print_numbers(const struct gp_page *page,
 	gp_page_field(page, "Available",
 		      "%s: %s reserved by PyTorch, %s free%s",
 		      gp_bytes_text(c->available, a),
-		      gp_bytes_text(m->reserved.bytes, b),
+		      gp_bytes_text(m->reserved.bytes - c->spilled, b),
 		      gp_bytes_text(m->free.bytes, d),
 		      m->limit.is_there ? ", within its limit" : "");
 	gp_page_field(page, "Device",
@@ -356,5 +377,6 @@ void gp_report_log_json(const struct gp_log_report *report, FILE *out)
 	write_printed(&json, "limit_bytes", m->limit);
 	write_printed(&json, "others_bytes", m->others);
 	gp_emit_uint(&json, "missing_bytes", c->missing);
+	gp_emit_uint(&json, "spilled_bytes", c->spilled);
 	gp_emit_close(&json, '}');
 }

@@ -271,6 +271,18 @@ static void say_end(struct gp_words *words, const struct gp_verdict *v)
 		       "may need more. ");
 }
 
+/* A note if PyTorch may ignore the advised setting. */
+static void say_ignored(struct gp_words *words, const struct gp_verdict *v)
+{
+	if (v->is_ms_windows && v->conf &&
+	    strstr(v->conf, "expandable_segments:True"))
+		gp_say(words,
+		       "On Windows, where this was recorded, PyTorch has "
+		       "expandable_segments only in late releases; others warn "
+		       "that it is not supported: --without "
+		       "expandable_segments finds another setting. ");
+}
+
 /* What is known only of a part of the program. */
 static void say_part(struct gp_words *words, const struct gp_verdict *v)
 {
@@ -325,6 +337,7 @@ struct gp_words verdict_limits(const struct gp_verdict *v)
 	uint64_t need;
 
 	say_search(&words, v);
+	say_ignored(&words, v);
 	say_part(&words, v);
 	say_state(&words, v);
 	if (v->high && v->high != v->low)

@@ -9,6 +9,7 @@
 #include "study/runs.h"
 #include "study/search.h"
 #include "study/trial.h"
+#include "trace/site.h"
 
 #define MIB (UINT64_C(1) << 20)
 
@@ -342,6 +343,7 @@ static void note_facts(const struct gp_study_config *config,
 		.begins = t->start.segment_count ? GP_BEGINS_WINDOW
 						 : GP_BEGINS_WHOLE,
 		.ends = gp_study_ends(c->trace, c->device),
+		.is_ms_windows = gp_trace_is_of_ms_windows(c->trace),
 	};
 	v->others = gp_study_live_beside(c->trace, c->device, &v->live);
 	v->others -= v->live;

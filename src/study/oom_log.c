@@ -275,10 +275,17 @@ static uint64_t least_gain(const struct oom_conclusion *c)
 	return gp_larger(UINT64_C(64) << 20, c->available / 100);
 }
 
-/* Reserved by PyTorch, and free on the device. */
+static uint64_t spilled(const struct oom_message *m)
+{
+	return least(m->reserved) > most(m->total)
+		       ? m->reserved.bytes - m->total.bytes
+		       : 0;
+}
+
+/* Of the device's memory: reserved by PyTorch, and free. */
 static uint64_t held_or_free(const struct oom_message *m)
 {
-	return m->reserved.bytes + m->free.bytes;
+	return spilled(m) ? m->total.bytes : m->reserved.bytes + m->free.bytes;
 }
 
 static uint64_t kept_by_limit(const struct oom_message *m,
@@ -336,7 +343,8 @@ static uint64_t least_needed(const struct oom_message *m)
 /* The most that PyTorch could have had. */
 static uint64_t most_room(const struct oom_message *m)
 {
-	uint64_t room = most(m->reserved) + most(m->free);
+	uint64_t room =
+		spilled(m) ? most(m->total) : most(m->reserved) + most(m->free);
 
 	return m->limit.is_there ? gp_smaller(room, most(m->limit)) : room;
 }
@@ -360,6 +368,7 @@ struct oom_conclusion oom_log_conclude(const struct oom_message *m)
 	c.idle = c.available -
 		 gp_smaller(c.available, c.allocated + m->in_pools.bytes);
 	c.unseen = m->total.bytes - gp_smaller(m->total.bytes, held);
+	c.spilled = spilled(m);
 	c.was_free = !m->limit.is_there && least(m->free) >= most(m->asked);
 	c.own = gp_smaller(c.unseen,
 			   m->process.bytes - gp_smaller(m->process.bytes,

@@ -76,6 +76,10 @@ struct oom_conclusion {
 	uint64_t withheld;
 	uint64_t own;	 /* of the process, besides PyTorch; 0: not known */
 	uint64_t unseen; /* taken on the device, and not by PyTorch */
+	/* Reserved beyond what the device has; 0: next to nothing. NVIDIA's
+	 * driver for Windows goes on in the host's memory when the device's is
+	 * full. */
+	uint64_t spilled;
 	bool was_free;	 /* the device had that much free afterwards */
 };
 

@@ -561,6 +561,20 @@ uint32_t gp_site_frame(const struct gp_trace *trace, uint32_t site)
 	return known.frame != GP_NO_SITE ? known.frame : known.op;
 }
 
+static bool is_on_drive(const char *file)
+{
+	return isalpha((unsigned char)file[0]) && file[1] == ':' &&
+	       (file[2] == '\\' || file[2] == '/');
+}
+
+bool gp_trace_is_of_ms_windows(const struct gp_trace *trace)
+{
+	for (size_t i = 0; i < trace->site_count; i++)
+		if (is_on_drive(trace->texts[trace->sites[i].text]))
+			return true;
+	return false;
+}
+
 bool gp_site_is_machinery(const struct gp_trace *trace, uint32_t site)
 {
 	return kind_at(trace, NULL, site) == FRAME_MACHINE;

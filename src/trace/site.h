@@ -37,6 +37,10 @@ uint32_t gp_site_frame(const struct gp_trace *trace, uint32_t site);
  * program. */
 bool gp_site_is_machinery(const struct gp_trace *trace, uint32_t site);
 
+/* Whether a file of its stacks is on a drive ("C:\\work\\train.py"): the program
+ * ran on Microsoft Windows. */
+bool gp_trace_is_of_ms_windows(const struct gp_trace *trace);
+
 /* For each site, the first one with the same line and operation, which
  * represents all of them; the caller frees the result. */
 uint32_t *gp_sites_shown(const struct gp_trace *trace);

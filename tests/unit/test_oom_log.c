@@ -215,6 +215,10 @@ START_TEST(tells_what_stood_in_the_way)
 		{ 2, 0.5, "", 4, 0, OOM_BY_UNSEEN, 1.5 },
 		{ 4, 0.5, "", 4, 0, OOM_BY_CAPACITY, 3.5 },
 		{ 2, 0.5, alone, 4, 0, OOM_BY_CAPACITY, 1.5 },
+		/* More reserved than the device's 8.00 GiB: Windows. */
+		{ 1, 0, "", 10, 1, OOM_BY_CAPACITY, 3 },
+		{ 1, 0, "", 4, 8, OOM_BY_PLACEMENT, 0 },
+		{ 2, 0, "", 7, 3, OOM_BY_CAPACITY, 1 },
 	};
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
