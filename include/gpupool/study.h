@@ -197,10 +197,7 @@ struct gp_verdict {
 	 * device is too small; the need is then unknown, and missing is what is
 	 * missing at least. */
 	bool is_unplayable;
-	/* Recorded on Microsoft Windows, where PyTorch has expandable_segments
-	 * only in late releases; others warn, and ignore the setting
-	 * (PYTORCH_C10_DRIVER_API_SUPPORTED in c10/cuda). */
-	bool is_ms_windows;
+	enum gp_platform platform; /* where the trace was recorded */
 	/* If need is an estimate, because a window does not show what else
 	 * would have been cached before it: bounds on need, that is, live
 	 * memory and the most that may be reserved. Else 0. */

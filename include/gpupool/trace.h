@@ -137,6 +137,14 @@ struct gp_site {
 	uint32_t caller; /* another site, or GP_NO_SITE */
 };
 
+/* Where PyTorch has expandable_segments only in late releases; others warn, and
+ * ignore the setting (PYTORCH_C10_DRIVER_API_SUPPORTED in c10/cuda). */
+enum gp_platform {
+	GP_PLATFORM_UNKNOWN,
+	GP_PLATFORM_MS_WINDOWS,
+	GP_PLATFORM_ROCM, /* since 2.12: pytorch#177974 */
+};
+
 /* The purpose of memory. */
 enum gp_category {
 	GP_CATEGORY_UNKNOWN,

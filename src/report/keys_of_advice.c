@@ -361,9 +361,9 @@ const struct gp_key keys_of_advice[] = {
 		"window: the trace begins with memory in use."),
 	WORD_IN(gp_verdict, ends, "ends", 0, "unknown end failure",
 		"failure: the trace ends where memory ran out."),
-	KEY_IN(gp_verdict, is_ms_windows, "ms_windows", BOOL, MAYBE,
-	       "It was recorded on Microsoft Windows, where PyTorch has "
-	       "expandable_segments only in late releases."),
+	WORD_IN(gp_verdict, platform, "platform", MAYBE, "windows rocm",
+		"Where it was recorded, if that is known: PyTorch has "
+		"expandable_segments there only in late releases."),
 	KEY_IN(gp_verdict, low, "low", BYTES, NULLABLE | ENDLESS | ZERO,
 	       "The least that need can be; null: need is exact."),
 	KEY_IN(gp_verdict, high, "high", BYTES, NULLABLE | ENDLESS | ZERO,

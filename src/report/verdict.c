@@ -12,7 +12,8 @@
 #include "report/emit.h"
 #include "report/object.h"
 
-#define OTHER_NAME 10 /* 2.10: the first that has two names for it */
+#define EXPANDABLE_ON_ROCM 12 /* pytorch#177974 */
+#define OTHER_NAME	   10 /* 2.10: the first that has two names for it */
 
 bool verdict_is_bad(const struct gp_verdict *v)
 {
@@ -274,13 +275,18 @@ static void say_end(struct gp_words *words, const struct gp_verdict *v)
 /* A note if PyTorch may ignore the advised setting. */
 static void say_ignored(struct gp_words *words, const struct gp_verdict *v)
 {
-	if (v->is_ms_windows && v->conf &&
-	    strstr(v->conf, "expandable_segments:True"))
-		gp_say(words,
-		       "On Windows, where this was recorded, PyTorch has "
-		       "expandable_segments only in late releases; others warn "
-		       "that it is not supported: --without "
-		       "expandable_segments finds another setting. ");
+	bool is_rocm = v->platform == GP_PLATFORM_ROCM;
+
+	if (v->platform == GP_PLATFORM_UNKNOWN || !v->conf ||
+	    !strstr(v->conf, "expandable_segments:True") ||
+	    (is_rocm && v->release >= EXPANDABLE_ON_ROCM))
+		return;
+	gp_say(words,
+	       "On %s, where this was recorded, PyTorch has "
+	       "expandable_segments only in late releases; others warn that it "
+	       "is not supported: --without expandable_segments finds another "
+	       "setting. ",
+	       is_rocm ? "ROCm" : "Windows");
 }
 
 /* What is known only of a part of the program. */

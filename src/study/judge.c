@@ -343,7 +343,7 @@ static void note_facts(const struct gp_study_config *config,
 		.begins = t->start.segment_count ? GP_BEGINS_WINDOW
 						 : GP_BEGINS_WHOLE,
 		.ends = gp_study_ends(c->trace, c->device),
-		.is_ms_windows = gp_trace_is_of_ms_windows(c->trace),
+		.platform = gp_trace_platform(c->trace),
 	};
 	v->others = gp_study_live_beside(c->trace, c->device, &v->live);
 	v->others -= v->live;

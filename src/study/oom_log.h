@@ -80,7 +80,7 @@ struct oom_conclusion {
 	 * driver for Windows goes on in the host's memory when the device's is
 	 * full. */
 	uint64_t spilled;
-	bool was_free;	 /* the device had that much free afterwards */
+	bool was_free; /* the device had that much free afterwards */
 };
 
 /* Reads the message from a line of a log, as PyTorch 1.x to 2.15 write it;

@@ -567,12 +567,17 @@ static bool is_on_drive(const char *file)
 	       (file[2] == '\\' || file[2] == '/');
 }
 
-bool gp_trace_is_of_ms_windows(const struct gp_trace *trace)
+enum gp_platform gp_trace_platform(const struct gp_trace *trace)
 {
-	for (size_t i = 0; i < trace->site_count; i++)
-		if (is_on_drive(trace->texts[trace->sites[i].text]))
-			return true;
-	return false;
+	for (size_t i = 0; i < trace->site_count; i++) {
+		const char *frame = trace->texts[trace->sites[i].text];
+
+		if (is_on_drive(frame))
+			return GP_PLATFORM_MS_WINDOWS;
+		if (strstr(frame, "HIPCachingAllocator"))
+			return GP_PLATFORM_ROCM;
+	}
+	return GP_PLATFORM_UNKNOWN;
 }
 
 bool gp_site_is_machinery(const struct gp_trace *trace, uint32_t site)

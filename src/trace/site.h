@@ -37,9 +37,9 @@ uint32_t gp_site_frame(const struct gp_trace *trace, uint32_t site);
  * program. */
 bool gp_site_is_machinery(const struct gp_trace *trace, uint32_t site);
 
-/* Whether a file of its stacks is on a drive ("C:\\work\\train.py"): the program
- * ran on Microsoft Windows. */
-bool gp_trace_is_of_ms_windows(const struct gp_trace *trace);
+/* The platform that a frame shows: a file on a drive ("C:\\work\\train.py"), or
+ * the allocator of ROCm. */
+enum gp_platform gp_trace_platform(const struct gp_trace *trace);
 
 /* For each site, the first one with the same line and operation, which
  * represents all of them; the caller frees the result. */
