@@ -59,29 +59,35 @@ static bool is_binary(const unsigned char *at, size_t n)
 
 /* ---- formats in JSON ---- */
 
+static void skip_blanks(const unsigned char **at, size_t *n)
+{
+	while (*n && isspace(**at)) {
+		++*at;
+		--*n;
+	}
+}
+
 /* Of a list only one that begins with another list, an object or a text: logs
- * begin with "[rank0]: " and "[2026-". */
+ * begin with "[rank0]: " and "[2026-". Of an object only one that begins with
+ * a text: others begin with "{'loss': ", as Python prints it. */
 static bool is_json(const unsigned char *at, size_t n)
 {
 	static const unsigned char bom[] = { 0xef, 0xbb, 0xbf };
+	bool is_list;
 
 	if (n >= sizeof(bom) && !memcmp(at, bom, sizeof(bom))) {
 		at += sizeof(bom);
 		n -= sizeof(bom);
 	}
-	while (n && isspace(*at)) {
-		at++;
-		n--;
-	}
-	if (!n || *at == '{')
-		return n;
-	if (*at != '[')
+	skip_blanks(&at, &n);
+	if (!n || (*at != '[' && *at != '{'))
 		return false;
-	do {
-		at++;
-		n--;
-	} while (n && isspace(*at));
-	return n && strchr("[{\"]", *at) && *at;
+	is_list = *at++ == '[';
+	n--;
+	skip_blanks(&at, &n);
+	if (!n)
+		return !is_list;
+	return *at && strchr(is_list ? "[{\"]" : "\"}", *at);
 }
 
 static void skip_byte_order_mark(struct gp_source *source)
@@ -191,11 +197,18 @@ static bool begins_with(const unsigned char *at, size_t n, const char *text)
 static enum gp_status fail_unknown(const unsigned char *at, size_t n,
 				   struct gp_diag *diag)
 {
+	const struct gp_oom_mark *mark;
+
 	if (begins_with(at, n, "version https://git-lfs")) {
 		gp_diag_hint(diag, "git lfs pull fetches the file");
 		return gp_diag_foreign(
 			diag,
 			"it is a pointer to a file in Git LFS, not a trace");
+	}
+	if (begins_with(at, n, "\x1f\x8b\x08")) {
+		gp_diag_hint(diag, "unpack it first");
+		return gp_diag_foreign(diag, "it was compressed again and "
+					     "again");
 	}
 	if (begins_with(at, n, "<")) {
 		gp_diag_hint(diag, "a web page about a file is not the file: "
@@ -207,7 +220,7 @@ static enum gp_status fail_unknown(const unsigned char *at, size_t n,
 		return gp_diag_foreign(diag, "it is a zip file, which cannot "
 					     "be read from a pipe");
 	}
-	if (n && memmem(at, n, GP_OOM_MARK, strlen(GP_OOM_MARK))) {
+	if (gp_oom_mark_in((const char *)at, n, &mark)) {
 		gp_diag_hint(diag,
 			     "gpupool FILE explains the message of PyTorch's "
 			     "error, if it is complete; a trace says more");
@@ -260,8 +273,11 @@ enum gp_status gp_input_read_or(const struct gp_input_config *config,
 			read = formats[i].read;
 	status = read ? read(&source, trace, diag)
 		      : fail_unknown(source.at, n, diag);
-	if (!read && unknown->take)
+	/* The first line of a log may be an object of JSON. */
+	if (status != GP_OK && diag->is_foreign && unknown->take) {
+		gp_source_rewind(&source);
 		show_unknown(&source, unknown, diag);
+	}
 	gp_source_close(&source);
 	if (status == GP_OK && config->is_of_host && !(*trace)->device_count)
 		status = fail_host(trace, diag);

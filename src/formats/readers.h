@@ -33,9 +33,29 @@ enum gp_status gp_input_read_or(const struct gp_input_config *config,
 gp_reader_is gp_pickle_is;
 gp_reader_read gp_pickle_read;
 
-/* No trace: in each message of PyTorch's OutOfMemoryError, behind CUDA, HIP or
- * XPU (study/oom_log.h). */
-#define GP_OOM_MARK "out of memory. Tried to allocate "
+/*
+ * No trace: the log of a program that ran out of memory, which study/oom_log.h
+ * reads. Who said so, the most telling first.
+ */
+enum gp_oom_teller {
+	GP_OOM_OF_ALLOCATOR, /* PyTorch's: behind CUDA, HIP or XPU */
+	GP_OOM_OF_ASYNC,     /* PyTorch, on cudaMallocAsync */
+	GP_OOM_OF_MPS,	     /* PyTorch, on a Mac */
+	GP_OOM_OF_DRIVER,    /* CUDA, ROCm or their libraries */
+	GP_OOM_OF_HOST,	     /* it is the host that has no memory */
+};
+
+struct gp_oom_mark {
+	const char *text;
+	enum gp_oom_teller teller;
+};
+
+#define GP_OOM_MARKS 20
+extern const struct gp_oom_mark gp_oom_marks[GP_OOM_MARKS];
+
+/* The first mark in those bytes; NULL: there is none. */
+const char *gp_oom_mark_in(const char *at, size_t n,
+			   const struct gp_oom_mark **mark);
 
 /* RMM's log. */
 gp_reader_is gp_rmm_is;

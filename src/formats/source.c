@@ -64,7 +64,8 @@ static bool fail_unpack(struct gp_source *source, const char *error)
 				     (size_t)(source->end - source->buffer)));
 	gp_diag_hint(source->diag,
 		     "was it copied while it was being written?%s",
-		     gp_unpack_check(source->unpack));
+		     gp_unpack_check(source->outer ? source->outer
+						   : source->unpack));
 	return false;
 }
 
@@ -131,6 +132,7 @@ bool gp_source_more(struct gp_source *source)
 		n = gp_unpack_some(source->unpack, to, room, &error);
 	else
 		n = read_packed(source, to, room);
+	error = error ? error : source->outer_error;
 	if (n < 0)
 		return error ? fail_unpack(source, error) : fail_read(source);
 	source->is_ended = !n;
@@ -142,6 +144,12 @@ bool gp_source_more(struct gp_source *source)
 		source->config->progress(source->config->progress_arg,
 					 source->done, source->total);
 	return n > 0;
+}
+
+void gp_source_rewind(struct gp_source *source)
+{
+	if (!source->base)
+		source->at = source->buffer;
 }
 
 bool gp_source_need(struct gp_source *source, size_t need)
@@ -257,7 +265,47 @@ static void enter_zip(struct gp_source *source)
 
 /* ---- opening ---- */
 
+/* A head that fits an unpacker's input: magic numbers are short. */
+static void read_head(struct gp_source *source, size_t n)
+{
+	source->room = GP_SOURCE_PEEK;
+	gp_source_need(source, n);
+	source->room = WINDOW_BYTES;
+}
+
 /* What was read so far is read again from the unpacked bytes. */
+static void read_again(struct gp_source *source)
+{
+	source->at = source->end = source->buffer;
+	source->base = 0;
+	source->is_plain = false;
+	source->is_ended = false;
+}
+
+static ssize_t read_outer(void *arg, void *to, size_t n)
+{
+	struct gp_source *source = arg;
+
+	return gp_unpack_some(source->outer, to, n, &source->outer_error);
+}
+
+/* A file that was packed twice, or text in UTF-16 that was packed. */
+static void recognise_inner(struct gp_source *source)
+{
+	struct gp_unpack *inner;
+
+	read_head(source, GP_SOURCE_PEEK / 4);
+	if (source->status != GP_OK)
+		return;
+	inner = gp_unpack_create(source->at, (size_t)(source->end - source->at),
+				 read_outer, source);
+	if (!inner)
+		return;
+	source->outer = source->unpack;
+	source->unpack = inner;
+	read_again(source);
+}
+
 static void recognise(struct gp_source *source)
 {
 	size_t n = (size_t)(source->end - source->at);
@@ -268,11 +316,10 @@ static void recognise(struct gp_source *source)
 	else
 		source->unpack =
 			gp_unpack_create(source->at, n, read_packed, source);
-	if (!source->unpack && !source->is_part)
-		return;
-	source->at = source->end = source->buffer;
-	source->is_plain = false;
-	source->is_ended = false;
+	if (source->unpack || source->is_part)
+		read_again(source);
+	if (source->unpack && source->status == GP_OK)
+		recognise_inner(source);
 }
 
 enum gp_status gp_source_open(struct gp_source *source,
@@ -287,10 +334,7 @@ enum gp_status gp_source_open(struct gp_source *source,
 		goto out;
 	source->buffer = gp_mem_alloc(WINDOW_BYTES + GP_SOURCE_SLACK, 1);
 	source->at = source->end = source->buffer;
-	/* A head that fits an unpacker's input: magic numbers are short. */
-	source->room = GP_SOURCE_PEEK;
-	gp_source_need(source, GP_SOURCE_PEEK / 4);
-	source->room = WINDOW_BYTES;
+	read_head(source, GP_SOURCE_PEEK / 4);
 	if (source->status == GP_OK)
 		recognise(source);
 	if (source->status == GP_OK)
@@ -304,11 +348,12 @@ out:
 void gp_source_close(struct gp_source *source)
 {
 	gp_unpack_destroy(source->unpack);
+	gp_unpack_destroy(source->outer);
 	free(source->buffer);
 	if (source->fd > STDIN_FILENO ||
 	    (source->fd == STDIN_FILENO && !is_stdin(source)))
 		close(source->fd);
-	source->unpack = NULL;
+	source->unpack = source->outer = NULL;
 	source->buffer = NULL;
 	source->at = source->end = NULL;
 	source->fd = -1;

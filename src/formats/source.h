@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads bytes from a file, standard input or memory, unpacking gzip, zstd, zip
- * and the pages of PyTorch's memory_viz, as a window that moves forward.
+ * Reads bytes from a file, standard input or memory, unpacking gzip, zstd, zip,
+ * UTF-16 and the pages of PyTorch's memory_viz, as a window that moves forward.
  *
  * A reader looks at [at, end), advances at past what it used, and calls
  * gp_source_more for more; unread bytes are kept at the front. Memory is
@@ -36,7 +36,9 @@ struct gp_source {
 	bool is_ended;
 	enum gp_status status;
 	struct gp_unpack *unpack; /* NULL: not compressed */
-	uint64_t done, total;	  /* compressed bytes */
+	struct gp_unpack *outer;  /* whose bytes unpack gets; NULL: one layer */
+	const char *outer_error;
+	uint64_t done, total; /* compressed bytes */
 	const struct gp_input_config *config;
 	struct gp_diag *diag;
 };
@@ -65,6 +67,9 @@ bool gp_source_need(struct gp_source *source, size_t need);
 /* Copies n bytes to `to`, or skips them if it is NULL; false: the stream
  * ended. */
 bool gp_source_take(struct gp_source *source, void *to, uint64_t n);
+
+/* Goes back to the first byte, if that is still in the window. */
+void gp_source_rewind(struct gp_source *source);
 
 /* The offset of at in the decompressed stream. */
 static inline uint64_t gp_source_offset(const struct gp_source *source)

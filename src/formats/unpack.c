@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Unpacks gzip, zstd, deflate and base64. */
+/* Unpacks gzip, zstd, deflate, base64 and UTF-16. */
 #include "formats/unpack.h"
 
 #include <ctype.h>
@@ -24,8 +24,10 @@ struct gp_unpack {
 	bool is_between; /* between two members or frames */
 	z_stream gzip;
 	ZSTD_DCtx *zstd;
-	uint32_t bits; /* of base64: of digits that are no bytes yet */
+	uint32_t bits; /* of base64 and UTF-16: of what is no bytes yet */
 	unsigned bit_count;
+	uint32_t high; /* of UTF-16: the first half of a pair */
+	bool is_big_endian;
 	unsigned char packed[PACKED_BYTES];
 };
 
@@ -207,9 +209,84 @@ static ssize_t step_page(struct gp_unpack *unpack, void *to, size_t n)
 	return out - (unsigned char *)to;
 }
 
-static void stop_page(struct gp_unpack *unpack)
+static void keep_nothing(struct gp_unpack *unpack)
 {
 	(void)unpack;
+}
+
+/* ---- UTF-16, which PowerShell writes behind ">" ---- */
+
+#define IS_HIGH(unit)	((unit) >= 0xd800 && (unit) < 0xdc00)
+#define IS_LOW(unit)	((unit) >= 0xdc00 && (unit) < 0xe000)
+#define LONGEST_IN_UTF8 4
+
+static bool is_utf16(const unsigned char *head, size_t n)
+{
+	return n >= 4 && ((head[0] == 0xff && head[1] == 0xfe) ||
+			  (head[0] == 0xfe && head[1] == 0xff));
+}
+
+static bool start_utf16(struct gp_unpack *unpack)
+{
+	unpack->is_big_endian = *unpack->at == 0xfe;
+	unpack->at += 2;
+	unpack->is_between = true; /* it may end anywhere */
+	return true;
+}
+
+static unsigned char *put_utf8(unsigned char *out, uint32_t c)
+{
+	if (c < 0x80) {
+		*out++ = (unsigned char)c;
+		return out;
+	}
+	if (c < 0x800) {
+		*out++ = (unsigned char)(0xc0 | c >> 6);
+	} else {
+		if (c < 0x10000) {
+			*out++ = (unsigned char)(0xe0 | c >> 12);
+		} else {
+			*out++ = (unsigned char)(0xf0 | c >> 18);
+			*out++ = (unsigned char)(0x80 | (c >> 12 & 0x3f));
+		}
+		*out++ = (unsigned char)(0x80 | (c >> 6 & 0x3f));
+	}
+	*out++ = (unsigned char)(0x80 | (c & 0x3f));
+	return out;
+}
+
+/* Half a pair becomes U+FFFD. */
+static unsigned char *put_unit(struct gp_unpack *unpack, unsigned char *out,
+			       uint32_t unit)
+{
+	uint32_t high = unpack->high;
+
+	unpack->high = IS_HIGH(unit) ? unit : 0;
+	if (unpack->high)
+		return out;
+	if (IS_LOW(unit))
+		unit = high ? 0x10000 +
+				       ((high - 0xd800) << 10 | (unit - 0xdc00))
+			    : 0xfffd;
+	return put_utf8(out, unit);
+}
+
+static ssize_t step_utf16(struct gp_unpack *unpack, void *to, size_t n)
+{
+	unsigned char *out = to, *last = out + n;
+
+	while (unpack->at < unpack->end && last - out >= LONGEST_IN_UTF8) {
+		uint32_t c = *unpack->at++, first = unpack->bits;
+
+		unpack->bits = c;
+		unpack->bit_count ^= 8;
+		if (unpack->bit_count)
+			continue;
+		out = put_unit(unpack, out,
+			       unpack->is_big_endian ? first << 8 | c
+						     : c << 8 | first);
+	}
+	return out - (unsigned char *)to;
 }
 
 /* ---- all ---- */
@@ -222,7 +299,9 @@ static const struct codec codecs[] = {
 	  "the zstd data ends early", is_zstd, start_zstd, step_zstd,
 	  stop_zstd },
 	{ "", "the snapshot in the page is damaged", "the page ends early",
-	  is_page, start_page, step_page, stop_page },
+	  is_page, start_page, step_page, keep_nothing },
+	{ "", "the UTF-16 is damaged", "the UTF-16 ends early", is_utf16,
+	  start_utf16, step_utf16, keep_nothing },
 };
 
 static const struct codec deflated = { " \"unzip -t\" checks a whole file",

@@ -73,7 +73,103 @@ static const char *const smi[] = {
 	[OOM_OF_CUDA] = "nvidia-smi",
 	[OOM_OF_HIP] = "rocm-smi",
 	[OOM_OF_XPU] = "xpu-smi",
+	[OOM_OF_MPS] = "Activity Monitor",
 };
+
+/* What is in use, but neither by tensors nor free, with cudaMallocAsync. */
+static void say_async(struct gp_words *words, const struct oom_message *m,
+		      const struct oom_conclusion *c)
+{
+	char a[GP_BYTES_TEXT], b[GP_BYTES_TEXT], d[GP_BYTES_TEXT];
+
+	gp_say(words,
+	       "Out of memory with cudaMallocAsync: %s were asked for, and %s "
+	       "were free. Another %s of the device are not in tensors of this "
+	       "program: the driver keeps them for it, or libraries or other "
+	       "processes hold them.",
+	       gp_bytes_text(m->asked.bytes, a),
+	       gp_bytes_text(m->free.bytes, b), gp_bytes_text(c->unseen, d));
+}
+
+static void say_unseen(struct gp_words *words, const struct oom_message *m,
+		       const struct oom_conclusion *c)
+{
+	char bytes[GP_BYTES_TEXT];
+
+	if (m->form == OOM_ASYNC)
+		say_async(words, m, c);
+	else if (m->free.is_there)
+		gp_say(words,
+		       "Out of memory: %s of the device are in use, but not by "
+		       "this PyTorch. Look with %s for other processes.",
+		       gp_bytes_text(c->unseen, bytes), smi[m->api]);
+	else
+		gp_say(words,
+		       "Out of memory: %s of the device are not this "
+		       "PyTorch's. Look with %s for other processes.",
+		       gp_bytes_text(c->unseen, bytes), smi[m->api]);
+}
+
+static void say_limit(struct gp_words *words, const struct oom_message *m)
+{
+	char bytes[GP_BYTES_TEXT];
+
+	if (m->form == OOM_MPS)
+		gp_say(words,
+		       "Out of memory on the GPU of a Mac. Its allocator (MPS) "
+		       "is another than those that gpupool knows; the message "
+		       "has its numbers and its limit.");
+	else
+		gp_say(words,
+		       "Out of memory: the process has used up the %s that it "
+		       "may use (set_per_process_memory_fraction), while the "
+		       "device had room.",
+		       gp_bytes_text(m->limit.bytes, bytes));
+}
+
+/* ---- what is known without numbers ---- */
+
+static void say_unknown(struct gp_words *words, const struct oom_message *m)
+{
+	char bytes[GP_BYTES_TEXT];
+
+	if (m->is_async)
+		gp_say(words,
+		       "Out of memory with cudaMallocAsync; the log does not "
+		       "have the numbers of PyTorch's message.");
+	else
+		gp_say(words,
+		       "Out of memory: %s were asked for. The log has no more "
+		       "of PyTorch's message, so it cannot show the cause.",
+		       gp_bytes_text(m->asked.bytes, bytes));
+	if (!m->device)
+		gp_say(words, " PyTorch%s ends it where it would name GPU 0.",
+		       m->is_async ? "" : " 2.3");
+}
+
+static void say_driver(struct gp_words *words, const struct oom_message *m)
+{
+	gp_say(words,
+	       "Out of memory, but not by PyTorch's allocator: %s was asked "
+	       "for memory beside it, for a context, a library or a kernel. "
+	       "The message does not say who holds the device; look with %s "
+	       "for other processes.",
+	       m->api == OOM_OF_CUDA  ? "CUDA"
+	       : m->api == OOM_OF_HIP ? "ROCm"
+				      : "the driver",
+	       smi[m->api]);
+}
+
+static void say_rejection(struct gp_words *words, const struct oom_message *m)
+{
+	char bytes[GP_BYTES_TEXT];
+
+	gp_say(words,
+	       "Out of memory: %s were asked for, and PyTorch rejected it "
+	       "before it asked the device, as throw_on_cudamalloc_oom is on "
+	       "and it would have gone beyond per_process_memory_fraction.",
+	       gp_bytes_text(m->asked.bytes, bytes));
+}
 
 static struct gp_words sentence_of(const struct oom_message *m,
 				   const struct oom_conclusion *c)
@@ -89,25 +185,14 @@ static struct gp_words sentence_of(const struct oom_message *m,
 		       "those of CUDA graphs, which nothing else may use.",
 		       gp_bytes_text(m->in_pools.bytes, a));
 		break;
-	case OOM_BY_LIMIT:
-		gp_say(&words,
-		       "Out of memory: the process has used up the %s that it "
-		       "may use (set_per_process_memory_fraction), while the "
-		       "device had room.",
-		       gp_bytes_text(m->limit.bytes, a));
-		break;
+	case OOM_BY_LIMIT: say_limit(&words, m); break;
 	case OOM_BY_OTHERS:
 		gp_say(&words,
 		       "Out of memory: other processes hold %s of the device. "
 		       "%s shows which they are.",
 		       gp_bytes_text(m->others.bytes, a), smi[m->api]);
 		break;
-	case OOM_BY_UNSEEN:
-		gp_say(&words,
-		       "Out of memory: %s of the device are in use, but not by "
-		       "this PyTorch. Look with %s for other processes.",
-		       gp_bytes_text(c->unseen, a), smi[m->api]);
-		break;
+	case OOM_BY_UNSEEN: say_unseen(&words, m, c); break;
 	case OOM_BY_FULLNESS:
 		gp_say(&words,
 		       "Out of memory; the device is full: with the %s asked "
@@ -117,11 +202,36 @@ static struct gp_words sentence_of(const struct oom_message *m,
 		       gp_bytes_text(c->left, b));
 		break;
 	case OOM_BY_CAPACITY: say_capacity(&words, m, c); break;
+	case OOM_BY_REJECTION: say_rejection(&words, m); break;
+	case OOM_BY_SIZE:
+		gp_say(&words,
+		       "Out of memory: more than 1 EiB was asked for, which no "
+		       "device has. The size of a tensor was probably computed "
+		       "wrongly.");
+		break;
+	case OOM_BY_DRIVER: say_driver(&words, m); break;
+	case OOM_BY_HOST:
+		gp_say(&words, "Out of memory on the host, not on a GPU: no "
+			       "setting of the GPU's allocator changes that.");
+		break;
+	case OOM_BY_UNKNOWN: say_unknown(&words, m); break;
 	}
 	return words;
 }
 
 /* ---- what may help ---- */
+
+/* PyTorch does not empty its caches before it rejects a request. */
+static void print_after_rejection(const struct gp_page *page,
+				  const struct oom_message *m)
+{
+	gp_page_line(page, GP_TONE_PLAIN, 0,
+		     "Before that it releases no cached memory, as it does "
+		     "without throw_on_cudamalloc_oom. Worth a try: leave that "
+		     "out of %s, raise the fraction, or call "
+		     "torch.cuda.empty_cache().",
+		     m->variable);
+}
 
 static bool is_fragmentation(const struct oom_conclusion *c)
 {
@@ -204,6 +314,8 @@ static void print_try(const struct gp_page *page, const struct oom_message *m,
 	}
 	if (is_fragmentation(c) || c->cause == OOM_BY_FULLNESS)
 		print_no_cure(page, m);
+	if (c->cause == OOM_BY_REJECTION)
+		print_after_rejection(page, m);
 }
 
 /* ---- the numbers ---- */
@@ -230,13 +342,53 @@ static void print_where(const struct gp_page *page,
 {
 	const struct oom_message *m = &r->message;
 	char line[GP_COUNT_TEXT], asked[GP_BYTES_TEXT], several[OF_SEVERAL];
-	char rank[32] = "";
+	char rank[32] = "", gpu[32] = "";
 
 	if (m->has_rank)
 		snprintf(rank, sizeof(rank), ", by rank %u", m->rank);
-	gp_page_field(page, "Asked", "%s, of GPU %u%s; line %s%s",
-		      gp_bytes_text(m->asked.bytes, asked), m->device, rank,
-		      gp_count_text(m->line, line), of_several(m, several));
+	if (m->has_device)
+		snprintf(gpu, sizeof(gpu), ", of GPU %u", m->device);
+	gp_count_text(m->line, line);
+	of_several(m, several);
+	if (m->asked.is_there)
+		gp_page_field(page, "Asked", "%s%s%s; line %s%s",
+			      gp_bytes_text(m->asked.bytes, asked), gpu, rank,
+			      line, several);
+	else
+		gp_page_field(page, "Where", "line %s%s%s%s", line, gpu, rank,
+			      several);
+}
+
+static void print_available(const struct gp_page *page,
+			    const struct oom_message *m,
+			    const struct oom_conclusion *c)
+{
+	char a[GP_BYTES_TEXT], b[GP_BYTES_TEXT], d[GP_BYTES_TEXT];
+	const char *limit = m->limit.is_there ? ", within its limit" : "";
+
+	gp_bytes_text(c->available, a);
+	gp_bytes_text(m->reserved.bytes - c->spilled, b);
+	gp_bytes_text(m->free.bytes, d);
+	if (m->form == OOM_ASYNC)
+		gp_page_field(page, "Available", "%s: %s in tensors, %s free%s",
+			      a, b, d, limit);
+	else if (m->free.is_there)
+		gp_page_field(page, "Available",
+			      "%s: %s reserved by PyTorch, %s free%s", a, b, d,
+			      limit);
+	else
+		gp_page_field(page, "Available",
+			      "%s reserved by PyTorch%s; the message does not "
+			      "say how much was free",
+			      b, limit);
+}
+
+/* Memory of the device besides what PyTorch told. */
+static const char *whose(const struct oom_message *m)
+{
+	return m->is_async	  ? "neither free nor in its tensors"
+	       : m->free.is_there ? "not this PyTorch's"
+				  : "free or not this PyTorch's";
 }
 
 static void print_numbers(const struct gp_page *page,
@@ -244,22 +396,18 @@ static void print_numbers(const struct gp_page *page,
 {
 	const struct oom_message *m = &r->message;
 	const struct oom_conclusion *c = &r->conclusion;
-	char a[GP_BYTES_TEXT], b[GP_BYTES_TEXT], d[GP_BYTES_TEXT];
+	char a[GP_BYTES_TEXT], b[GP_BYTES_TEXT];
 
 	print_where(page, r);
+	if (!m->total.is_there)
+		return;
 	gp_page_field(
 		page, "Needed", "%s: %s in tensors, and what was asked for",
 		gp_bytes_text(c->needed, a), gp_bytes_text(c->allocated, b));
-	gp_page_field(page, "Available",
-		      "%s: %s reserved by PyTorch, %s free%s",
-		      gp_bytes_text(c->available, a),
-		      gp_bytes_text(m->reserved.bytes - c->spilled, b),
-		      gp_bytes_text(m->free.bytes, d),
-		      m->limit.is_there ? ", within its limit" : "");
-	gp_page_field(page, "Device",
-		      "%s, of which %s are not this PyTorch's%s",
+	print_available(page, m, c);
+	gp_page_field(page, "Device", "%s, of which %s are %s%s",
 		      gp_bytes_text(m->total.bytes, a),
-		      gp_bytes_text(c->unseen, b), c->own ? ":" : "");
+		      gp_bytes_text(c->unseen, b), whose(m), c->own ? ":" : "");
 	if (c->own)
 		gp_page_field(
 			page, "",
@@ -288,6 +436,11 @@ static void print_how(const struct gp_page *page, const struct gp_log_report *r)
 	const struct gp_gpu *gpu = gp_gpu_of_capacity(r->message.total.bytes);
 	bool is_cuda = r->message.api == OOM_OF_CUDA;
 
+	if (r->message.is_async)
+		gp_page_line(page, GP_TONE_PLAIN, 0,
+			     "Nothing can be recorded of cudaMallocAsync: set "
+			     "%s=backend:native first.",
+			     r->message.variable);
 	gp_page_line(
 		page, GP_TONE_PLAIN, 0,
 		"A trace shows what helps. Call "
@@ -313,6 +466,8 @@ void gp_report_log_text(const struct gp_log_report *report,
 	print_try(&page, m, c);
 	gp_page_blank(&page);
 	print_numbers(&page, report);
+	if (m->form >= OOM_MPS && m->form != OOM_DRIVER)
+		return; /* nothing that gpupool can read can be recorded */
 	gp_page_blank(&page);
 	if (m->api == OOM_OF_XPU)
 		print_how_xpu(&page);
@@ -330,21 +485,33 @@ static const char *const causes[] = {
 	[OOM_BY_UNSEEN] = "unseen",
 	[OOM_BY_FULLNESS] = "full",
 	[OOM_BY_CAPACITY] = "capacity",
+	[OOM_BY_REJECTION] = "rejected",
+	[OOM_BY_SIZE] = "absurd-size",
+	[OOM_BY_DRIVER] = "driver",
+	[OOM_BY_HOST] = "host",
+	[OOM_BY_UNKNOWN] = "unknown",
 };
 
 static const char *const apis[] = {
 	[OOM_OF_CUDA] = "cuda",
 	[OOM_OF_HIP] = "hip",
 	[OOM_OF_XPU] = "xpu",
+	[OOM_OF_MPS] = "mps",
 };
+
+static void write_known(struct gp_emit *json, const char *key, bool is_known,
+			uint64_t value)
+{
+	if (is_known)
+		gp_emit_uint(json, key, value);
+	else
+		gp_emit_null(json, key);
+}
 
 static void write_printed(struct gp_emit *json, const char *key,
 			  struct printed_bytes bytes)
 {
-	if (bytes.is_there)
-		gp_emit_uint(json, key, bytes.bytes);
-	else
-		gp_emit_null(json, key);
+	write_known(json, key, bytes.is_there, bytes.bytes);
 }
 
 void gp_report_log_json(const struct gp_log_report *report, FILE *out)
@@ -357,11 +524,8 @@ void gp_report_log_json(const struct gp_log_report *report, FILE *out)
 	gp_emit_uint(&json, "line", m->line);
 	gp_emit_uint(&json, "messages", m->count);
 	gp_emit_uint(&json, "gpus", (uint64_t)__builtin_popcountll(m->devices));
-	gp_emit_uint(&json, "device", m->device);
-	if (m->has_rank)
-		gp_emit_uint(&json, "rank", m->rank);
-	else
-		gp_emit_null(&json, "rank");
+	write_known(&json, "device", m->has_device, m->device);
+	write_known(&json, "rank", m->has_rank, m->rank);
 	gp_emit_text(&json, "api", apis[m->api]);
 	gp_emit_text(&json, "cause", causes[c->cause]);
 	if (is_worth_a_try(m, c))
@@ -370,13 +534,14 @@ void gp_report_log_json(const struct gp_log_report *report, FILE *out)
 		gp_emit_null(&json, "worth_a_try");
 	gp_emit_text(&json, "variable", m->variable);
 	write_printed(&json, "asked_bytes", m->asked);
-	gp_emit_uint(&json, "allocated_bytes", c->allocated);
-	write_printed(&json, "reserved_bytes", m->reserved);
+	write_known(&json, "allocated_bytes", m->total.is_there, c->allocated);
+	write_known(&json, "reserved_bytes", m->form == OOM_TOLD,
+		    m->reserved.bytes);
 	write_printed(&json, "free_bytes", m->free);
 	write_printed(&json, "total_bytes", m->total);
 	write_printed(&json, "limit_bytes", m->limit);
 	write_printed(&json, "others_bytes", m->others);
-	gp_emit_uint(&json, "missing_bytes", c->missing);
-	gp_emit_uint(&json, "spilled_bytes", c->spilled);
+	write_known(&json, "missing_bytes", m->total.is_there, c->missing);
+	write_known(&json, "spilled_bytes", m->total.is_there, c->spilled);
 	gp_emit_close(&json, '}');
 }

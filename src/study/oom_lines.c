@@ -9,10 +9,13 @@
  */
 #include "study/oom_log.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/larger.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "formats/readers.h"
 #include "formats/source.h"
@@ -24,16 +27,132 @@
 /* Of a line before its message. */
 #define HEAD_ROOM 512
 #define NAME_ROOM 8 /* "CUDA " */
+/* The longest of gp_oom_marks is shorter. */
+#define MARK_ROOM 64
+
+/* What of the terminal's language is being left out. */
+enum escape { NO_ESCAPE, ESCAPE, CONTROL, COMMAND };
+
+/* A line that is an object of JSON, {"log":"...","stream":"stderr"}: which of
+ * its texts has the message. */
+struct record {
+	size_t key, key_length; /* "log":" within the line's head; 0: no JSON */
+	size_t head;		/* where the text itself begins */
+};
 
 struct log {
 	struct gp_source *source;
+	/* Its text without colours: [at, end) is not read yet. */
+	char *text, *at, *end;
+	size_t room;
+	enum escape escape;
+	/* Where each mark is next, at or behind `at`; NULL: not in the text. */
+	const char *next[GP_OOM_MARKS];
 	struct oom_message last;
 	uint64_t line;
-	/* What is known of the line up to source->at: how it begins, and how it
+	/* What is known of the line up to at: how it begins, and how it
 	 * ends. */
 	char head[HEAD_ROOM], tail[NAME_ROOM];
 	size_t head_length, tail_length;
+	struct record record;
 };
+
+/* ---- the text, without colours ---- */
+
+/* Whether the character belongs to a sequence (ECMA-48) that has begun:
+ * "ESC [ 1 ; 31 m", and "ESC ] 8 ; ; link BEL". */
+static bool is_escaped(enum escape *escape, char c)
+{
+	switch (*escape) {
+	case ESCAPE:
+		*escape = c == '[' ? CONTROL : c == ']' ? COMMAND : NO_ESCAPE;
+		return true;
+	case CONTROL:
+		if (c >= 0x40 && c <= 0x7e)
+			*escape = NO_ESCAPE;
+		break;
+	case COMMAND:
+		if (c == '\a' || c == '\\')
+			*escape = NO_ESCAPE;
+		break;
+	case NO_ESCAPE: return false;
+	}
+	/* None goes over a line's end. */
+	if (c != '\n')
+		return true;
+	*escape = NO_ESCAPE;
+	return false;
+}
+
+static void add_clean(struct log *log, const char *from, const char *end)
+{
+	while (from < end) {
+		const char *stop;
+
+		if (log->escape != NO_ESCAPE) {
+			if (!is_escaped(&log->escape, *from))
+				*log->end++ = *from;
+			from++;
+			continue;
+		}
+		stop = memchr(from, '\033', (size_t)(end - from));
+		log->escape = stop ? ESCAPE : NO_ESCAPE;
+		stop = stop ? stop : end;
+		memcpy(log->end, from, (size_t)(stop - from));
+		log->end += stop - from;
+		from = stop + (log->escape == ESCAPE);
+	}
+}
+
+static void find_marks(struct log *log)
+{
+	for (size_t i = 0; i < GP_OOM_MARKS; i++) {
+		const char *text = gp_oom_marks[i].text;
+
+		log->next[i] = memmem(log->at, (size_t)(log->end - log->at),
+				      text, strlen(text));
+	}
+}
+
+/* Adds at least a byte of the source; this moves the text. */
+static bool read_more(struct log *log)
+{
+	struct gp_source *source = log->source;
+	size_t unread = (size_t)(log->end - log->at), more;
+
+	if (source->at == source->end && !gp_source_more(source))
+		return false;
+	more = (size_t)(source->end - source->at);
+	if (log->text)
+		memmove(log->text, log->at, unread);
+	log->text = gp_mem_grow(log->text, &log->room, unread + more, 1);
+	log->at = log->text;
+	log->end = log->at + unread;
+	add_clean(log, (const char *)source->at, (const char *)source->end);
+	source->at = source->end;
+	find_marks(log);
+	return true;
+}
+
+/* The first mark that is not read yet. */
+static char *next_mark(struct log *log, const struct gp_oom_mark **mark)
+{
+	const char *first = NULL;
+
+	for (size_t i = 0; i < GP_OOM_MARKS; i++) {
+		const char *text = gp_oom_marks[i].text;
+
+		if (log->next[i] && log->next[i] < log->at)
+			log->next[i] =
+				memmem(log->at, (size_t)(log->end - log->at),
+				       text, strlen(text));
+		if (log->next[i] && (!first || log->next[i] < first)) {
+			first = log->next[i];
+			*mark = &gp_oom_marks[i];
+		}
+	}
+	return first ? log->at + (first - log->at) : NULL;
+}
 
 /* ---- what precedes a line ---- */
 
@@ -143,7 +262,8 @@ static const char *error_in(const char *head, const char *end)
 static size_t prefix_of(const struct log *log, enum prefix prefix,
 			const char *text, const char *end, bool *is_of_other)
 {
-	const char *head = log->head, *head_end = head + log->head_length;
+	const char *head = log->head + log->record.head;
+	const char *head_end = log->head + log->head_length;
 	const char *at = text;
 
 	*is_of_other = false;
@@ -166,14 +286,69 @@ static size_t prefix_of(const struct log *log, enum prefix prefix,
 	return (size_t)(at - text);
 }
 
-/* ---- a message ---- */
+/* ---- records of JSON ---- */
 
-/* Whether the numbers of a message are complete. */
-static bool is_whole(const char *text)
+/* The end of a text that began before `at`: at its quote. */
+static const char *text_end(const char *at, const char *end)
 {
-	return strstr(text, " is reserved by PyTorch but unallocated") ||
-	       strstr(text, " reserved in total") || strstr(text, " cached)");
+	for (; at < end && *at != '"'; at++)
+		if (*at == '\\' && at + 1 < end)
+			at++;
+	return at;
 }
+
+/* In which text of a record the line's head ends. */
+static struct record record_of(const char *head, const char *end)
+{
+	const char *at = head + strspn(head, " \t");
+	const char *key = NULL, *opening = NULL;
+
+	if (*at != '{')
+		return (struct record){ 0 };
+	while (at < end) {
+		const char *quote = memchr(at, '"', (size_t)(end - at));
+
+		if (!quote)
+			return (struct record){ 0 };
+		key = opening;
+		opening = quote;
+		at = text_end(quote + 1, end);
+		if (at == end)
+			break;
+		at++;
+	}
+	if (!key || !opening)
+		return (struct record){ 0 };
+	return (struct record){ .key = (size_t)(key - head),
+				.key_length = (size_t)(opening + 1 - key),
+				.head = (size_t)(opening + 1 - head) };
+}
+
+/* A line, or the text in it that is told. */
+struct piece {
+	const char *at, *end;
+};
+
+/* The text of the same key; a line without it tells nothing. */
+static struct piece told_in(const struct log *log, struct piece line)
+{
+	const struct record *r = &log->record;
+	const char *found;
+
+	if (line.end > line.at && line.end[-1] == '\r')
+		line.end--;
+	if (!r->key_length)
+		return line;
+	found = memmem(line.at, (size_t)(line.end - line.at),
+		       log->head + r->key, r->key_length);
+	if (!found)
+		return (struct piece){ line.end, line.end };
+	line.at = found + r->key_length;
+	line.end = text_end(line.at, line.end);
+	return line;
+}
+
+/* ---- a message ---- */
 
 /* Adds text, with one blank for several; what there is no room for is left
  * out. */
@@ -192,112 +367,229 @@ static size_t append(char text[LINE_ROOM], size_t length, const char *from,
 	return length;
 }
 
+/* The same of a text of JSON: of its escapes, ends of lines are blanks, and
+ * colours are left out. */
+static size_t append_told(const struct log *log, char text[LINE_ROOM],
+			  size_t length, struct piece told)
+{
+	static const char escape[] = "u001b[";
+	const char *at = told.at;
+
+	if (!log->record.key_length)
+		return append(text, length, at, (size_t)(told.end - at));
+	while (at < told.end) {
+		size_t n = (size_t)(told.end - at);
+		const char *stop = memchr(at, '\\', n);
+
+		length = append(text, length, at,
+				stop ? (size_t)(stop - at) : n);
+		if (!stop || stop + 1 >= told.end)
+			break;
+		at = stop + 2;
+		if (strchr("ntr", stop[1])) {
+			length = append(text, length, " ", 1);
+		} else if ((size_t)(told.end - stop) > sizeof(escape) &&
+			   !strncmp(stop + 1, escape, sizeof(escape) - 1)) {
+			at = stop + sizeof(escape);
+			while (at < told.end && !isalpha((unsigned char)*at++))
+				;
+		}
+	}
+	return length;
+}
+
 /* The end of the line, or where the next message on it begins. */
 static const char *line_end(const char *at, const char *end, bool *is_last)
 {
 	const char *found = memchr(at, '\n', (size_t)(end - at));
+	const struct gp_oom_mark *mark;
 	const char *zero, *next;
 
 	end = found ? found : end;
 	zero = memchr(at, '\0', (size_t)(end - at));
 	end = zero ? zero : end;
-	next = memmem(at, (size_t)(end - at), GP_OOM_MARK, strlen(GP_OOM_MARK));
+	next = gp_oom_mark_in(at, (size_t)(end - at), &mark);
 	*is_last = !found || zero || next;
 	return next ? next : end;
 }
 
-/* Copies a message with the word before it, and its hints on the last line. A
- * line's end is as good as a blank, until the numbers are complete. False:
- * lines of others were left out. */
-static bool copy_message(const struct log *log, enum prefix prefix,
-			 char text[LINE_ROOM])
+/* How the lines that a message is wrapped over are read. */
+struct reading {
+	enum prefix prefix;
+	const char *between; /* lines: a blank, unless words were cut */
+};
+
+/* The message's own line, with the word before it. */
+static size_t append_first(const struct log *log, char text[LINE_ROOM],
+			   struct piece line)
 {
-	const size_t mark = strlen(GP_OOM_MARK);
-	const char *at = (const char *)log->source->at;
-	const char *end =
-		at + gp_smaller((size_t)((const char *)log->source->end - at),
-				WINDOW);
-	bool is_last, is_alone = true;
-	const char *stop = line_end(at + mark, end, &is_last);
 	size_t length = append(text, 0, log->tail, log->tail_length);
 
-	length = append(text, length, at, (size_t)(stop - at));
-	while (!is_last && !is_whole(text)) {
-		bool is_of_other;
+	if (line.end > line.at && line.end[-1] == '\r')
+		line.end--;
+	if (log->record.key_length)
+		line.end = text_end(line.at, line.end);
+	return append_told(log, text, length, line);
+}
 
-		at = stop + 1;
-		stop = line_end(at, end, &is_last);
-		at += prefix_of(log, prefix, at, stop, &is_of_other);
+/* Copies a message, and its hints on the last line. A line's end is as good as
+ * a blank, until the numbers are complete. False: lines of others were left
+ * out. */
+static bool copy_message(const struct log *log, const struct reading *reading,
+			 char text[LINE_ROOM])
+{
+	const char *end =
+		log->at + gp_smaller((size_t)(log->end - log->at), WINDOW);
+	bool is_last, is_alone = true;
+	struct piece line = { log->at, line_end(log->at + 1, end, &is_last) };
+	size_t length = append_first(log, text, line);
+
+	while (!is_last && length + 1 < LINE_ROOM && !oom_log_is_whole(text)) {
+		bool is_of_other;
+		struct piece told;
+
+		line.at = line.end + 1;
+		line.end = line_end(line.at, end, &is_last);
+		told = told_in(log, line);
+		told.at += prefix_of(log, reading->prefix, told.at, told.end,
+				     &is_of_other);
 		if (is_of_other) {
 			is_alone = false;
-			stop = memchr(stop, '\n', (size_t)(end - stop));
-			is_last = !stop;
+			line.end = memchr(line.end, '\n',
+					  (size_t)(end - line.end));
+			is_last = !line.end;
 			continue;
 		}
-		length = append(text, length, " ", 1);
-		length = append(text, length, at, (size_t)(stop - at));
+		length = append(text, length, reading->between,
+				strlen(reading->between));
+		length = append_told(log, text, length, told);
 	}
 	return is_alone;
 }
 
-/* "[rank3]", as torchrun and PyTorch's own logs have it. */
-static void note_rank(const struct log *log, struct oom_message *m)
-{
-	static const char mark[] = "[rank";
-	const char *found =
-		memmem(log->head, log->head_length, mark, sizeof(mark) - 1);
-	char *end;
-	unsigned long rank;
-
-	if (!found || !gp_is_digit(found[sizeof(mark) - 1]))
-		return;
-	rank = strtoul(found + sizeof(mark) - 1, &end, 10);
-	m->has_rank = *end == ']' && rank < UINT32_MAX;
-	m->rank = m->has_rank ? (uint32_t)rank : 0;
-}
-
 /* Tries the longest prefix first. Where lines of others were left out, they do
- * not come back for want of a better reading. */
+ * not come back for want of a better reading. A terminal may have wrapped lines
+ * in the middle of a word. */
 static bool read_message(const struct log *log, struct oom_message *m)
 {
+	static const struct reading readings[] = {
+		{ BEFORE_ERROR, " " },
+		{ IN_PART, " " },
+		{ NOTHING, " " },
+		{ NOTHING, "" },
+	};
 	bool is_alone = true;
 	char text[LINE_ROOM];
 
-	for (int prefix = BEFORE_ERROR; prefix <= NOTHING; prefix++) {
-		if (prefix == NOTHING && !is_alone)
+	for (size_t i = 0; i < sizeof(readings) / sizeof(*readings); i++) {
+		if (readings[i].prefix == NOTHING && !is_alone)
 			return false;
-		is_alone = copy_message(log, (enum prefix)prefix, text);
+		is_alone = copy_message(log, &readings[i], text);
 		if (oom_log_parse(text, m))
 			return true;
 	}
 	return false;
 }
 
-static void take_message(struct log *log)
+/* The same of what its own line says. */
+static bool read_brief(const struct log *log, struct oom_message *m)
 {
-	struct oom_message m;
+	const char *end = log->at + gp_smaller((size_t)(log->end - log->at),
+					       LINE_ROOM / 2);
+	bool is_last;
+	struct piece line = { log->at, line_end(log->at + 1, end, &is_last) };
+	char text[LINE_ROOM];
 
-	gp_source_need(log->source, WINDOW);
-	if (!read_message(log, &m))
+	append_first(log, text, line);
+	return oom_log_parse_brief(text, m);
+}
+
+/* "[rank3]", as torchrun and PyTorch's own logs have it, and how loggers write
+ * it: "rank=3", "Rank 3", "\"rank\": 3". Not that of an adapter:
+ * "lora_rank=16". */
+static void note_rank(const struct log *log, struct oom_message *m)
+{
+	for (const char *at = log->head; *at; at++) {
+		char *end;
+		unsigned long rank;
+		const char *digits = at + 4;
+
+		if (strncasecmp(at, "rank", 4) != 0 ||
+		    (at > log->head &&
+		     (isalpha((unsigned char)at[-1]) || at[-1] == '_')))
+			continue;
+		digits += gp_smaller(strspn(digits, "\"'=: "), 4);
+		if (!gp_is_digit(*digits))
+			continue;
+		rank = strtoul(digits, &end, 10);
+		if (*end == '.' || isalpha((unsigned char)*end) ||
+		    rank >= UINT32_MAX)
+			continue;
+		m->has_rank = true;
+		m->rank = (uint32_t)rank;
 		return;
-	m.count = log->last.count + 1;
-	m.devices = log->last.devices |
-		    (m.device < 64 ? UINT64_C(1) << m.device : 0);
+	}
+}
+
+/* How little is told: of all that are whole, the last is taken. */
+static int silence(const struct oom_message *m)
+{
+	return m->form < OOM_CUT ? 0 : (int)m->form;
+}
+
+/* Whether numbers may be told. */
+static bool may_be_whole(const struct gp_oom_mark *mark)
+{
+	return mark->teller <= GP_OOM_OF_ASYNC;
+}
+
+static void take_message(struct log *log, const struct gp_oom_mark *mark)
+{
+	struct oom_message m, *last = &log->last;
+
+	while ((size_t)(log->end - log->at) < WINDOW && read_more(log))
+		;
+	log->record = record_of(log->head, log->head + log->head_length);
+	if (!(may_be_whole(mark) && read_message(log, &m)) &&
+	    !read_brief(log, &m))
+		return;
+	if (last->count && silence(&m) > silence(last))
+		return;
+	if (silence(&m) < silence(last))
+		last->count = last->devices = 0;
+	m.count = last->count + 1;
+	m.devices =
+		last->devices |
+		(m.has_device && m.device < 64 ? UINT64_C(1) << m.device : 0);
 	m.line = log->line;
 	note_rank(log, &m);
-	log->last = m;
+	*last = m;
 }
 
 /* ---- a log ---- */
 
-/* Keeps how the line begins, with room for a zero, and how it ends. */
-static void note_text(struct log *log, const unsigned char *at, size_t n)
+static void begin_line(struct log *log)
 {
-	size_t room = HEAD_ROOM - 1 - log->head_length;
-	size_t last = gp_smaller(n, NAME_ROOM);
-	size_t kept = gp_smaller(log->tail_length, NAME_ROOM - last);
+	log->head_length = log->tail_length = 0;
+	*log->head = '\0';
+}
 
-	room = gp_smaller(room, n);
+/* Keeps how the line begins, with room for a zero, and how it ends. A progress
+ * bar goes back to its beginning. */
+static void note_text(struct log *log, const char *at, size_t n)
+{
+	const char *back = n ? memrchr(at, '\r', n - 1) : NULL;
+	size_t room, last, kept;
+
+	if (back || (n && log->tail_length && *at != '\n' &&
+		     log->tail[log->tail_length - 1] == '\r')) {
+		begin_line(log);
+		n -= back ? (size_t)(back + 1 - at) : 0;
+		at = back ? back + 1 : at;
+	}
+	room = gp_smaller(HEAD_ROOM - 1 - log->head_length, n);
+	last = gp_smaller(n, NAME_ROOM);
+	kept = gp_smaller(log->tail_length, NAME_ROOM - last);
 	memcpy(log->head + log->head_length, at, room);
 	log->head_length += room;
 	log->head[log->head_length] = '\0';
@@ -306,39 +598,38 @@ static void note_text(struct log *log, const unsigned char *at, size_t n)
 	log->tail_length = kept + last;
 }
 
-/* Moves to that place in the window. */
-static void move_to(struct log *log, const unsigned char *to)
+/* Moves to that place in the text. */
+static void move_to(struct log *log, char *to)
 {
-	const unsigned char *at = log->source->at, *next;
+	char *at = log->at, *next;
 
 	while ((next = memchr(at, '\n', (size_t)(to - at)))) {
 		log->line++;
-		log->head_length = log->tail_length = 0;
+		begin_line(log);
 		at = next + 1;
 	}
 	note_text(log, at, (size_t)(to - at));
-	log->source->at = to;
+	log->at = to;
 }
 
 bool oom_log_scan(struct gp_source *source, struct oom_message *message)
 {
 	struct log log = { .source = source, .line = 1 };
-	const size_t mark = strlen(GP_OOM_MARK);
 
-	do {
-		const unsigned char *found;
+	while (read_more(&log)) {
+		const struct gp_oom_mark *mark;
+		char *found;
 
-		while ((found = memmem(source->at,
-				       (size_t)(source->end - source->at),
-				       GP_OOM_MARK, mark))) {
+		while ((found = next_mark(&log, &mark))) {
 			move_to(&log, found);
-			take_message(&log);
-			move_to(&log, source->at + mark);
+			take_message(&log, mark);
+			move_to(&log, log.at + 1);
 		}
-		/* The mark may begin at the end of the window. */
-		if ((size_t)(source->end - source->at) >= mark)
-			move_to(&log, source->end - mark + 1);
-	} while (gp_source_more(source));
+		/* A mark may begin at the end of the text. */
+		if (log.end - log.at >= MARK_ROOM)
+			move_to(&log, log.end - MARK_ROOM);
+	}
+	free(log.text);
 	if (!log.last.count)
 		return false;
 	*message = log.last;

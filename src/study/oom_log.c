@@ -20,10 +20,14 @@ static const struct unit {
 	{ "KiB", UINT64_C(1) << 10 },
 	{ "MiB", UINT64_C(1) << 20 },
 	{ "GiB", UINT64_C(1) << 30 },
+	{ "KB", UINT64_C(1) << 10 }, /* the same, as MPS spelled them */
+	{ "MB", UINT64_C(1) << 20 },
+	{ "GB", UINT64_C(1) << 30 },
 };
 
-/* More than any device has. */
-#define MOST_PRINTED 1e15
+/* More than can be asked for, which is 2^60 bytes; and less than what is
+ * printed where NVML does not know, which is 2^64. */
+#define MOST_PRINTED 2e18
 
 static struct printed_bytes bytes_at(const char *text)
 {
@@ -155,6 +159,8 @@ static bool parse_sentences(const char *text, struct oom_message *m)
 	if (!m->total.is_there) /* as 2.1 spells it */
 		m->total = bytes_after(text, "has a total capacty of ");
 	m->free = bytes_after(text, " of which ");
+	if (!m->free.is_there && m->api == OOM_OF_XPU)
+		m->free.error = m->asked.bytes;
 	m->limit = bytes_before(text, " allowed; ");
 	m->in_pools = bytes_before(text, " allocated in private pools");
 	m->unallocated = bytes_before(text, " is reserved by PyTorch but");
@@ -163,7 +169,8 @@ static bool parse_sentences(const char *text, struct oom_message *m)
 	/* The hints of 2.15. */
 	m->is_expandable = strstr(text, "xpandable-segment reserve of ") ||
 			   strstr(text, "expandable_segments is enabled");
-	return m->total.is_there && m->free.is_there && m->reserved.is_there;
+	return m->total.is_there && m->reserved.is_there &&
+	       (m->free.is_there || m->free.error);
 }
 
 /* PyTorch 2.0 and earlier: in parentheses, separated by semicolons. */
@@ -197,7 +204,7 @@ static enum oom_api api_before(const char *line, const char *mark)
 		[OOM_OF_XPU] = "XPU ",
 	};
 
-	for (size_t i = OOM_OF_HIP; i < sizeof(names) / sizeof(*names); i++) {
+	for (size_t i = OOM_OF_HIP; i <= OOM_OF_XPU; i++) {
 		size_t length = strlen(names[i]);
 
 		if ((size_t)(mark - line) >= length &&
@@ -217,6 +224,7 @@ static const char *variable_of(const char *text, enum oom_api api)
 		[OOM_OF_CUDA] = "PYTORCH_CUDA_ALLOC_CONF",
 		[OOM_OF_HIP] = "PYTORCH_HIP_ALLOC_CONF",
 		[OOM_OF_XPU] = "PYTORCH_ALLOC_CONF",
+		[OOM_OF_MPS] = "PYTORCH_MPS_HIGH_WATERMARK_RATIO",
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
@@ -225,28 +233,228 @@ static const char *variable_of(const char *text, enum oom_api api)
 	return by_default[api];
 }
 
-bool oom_log_parse(const char *line, struct oom_message *message)
+static struct oom_message begin(const char *line, const char *mark)
 {
-	const char *text = strstr(line, GP_OOM_MARK), *device;
-	struct oom_message m = { 0 };
+	struct oom_message m = { .api = api_before(line, mark) };
+
+	m.variable = variable_of(mark, m.api);
+	return m;
+}
+
+/* "GPU 3", directly behind the size that was asked for: further on it may be
+ * another line's. */
+static void parse_device(const char *size, struct oom_message *m)
+{
+	static const char *const before[] = { ". GPU ", " (GPU " };
+	const char *at = size + strspn(size, "0123456789. ");
+
+	at += strspn(at, "bytesKMGiB");
+	for (size_t i = 0; i < sizeof(before) / sizeof(*before); i++) {
+		if (strncmp(at, before[i], strlen(before[i])) != 0)
+			continue;
+		at += strlen(before[i]);
+		/* PyTorch 2.3 prints the number itself, as a character. */
+		m->has_device = true;
+		m->device = *at >= 0 && *at < ' '
+				    ? (uint32_t)*at
+				    : (uint32_t)strtoul(at, NULL, 10);
+		return;
+	}
+}
+
+#define TRIED "out of memory. Tried to allocate "
+
+static bool parse_told(const char *line, struct oom_message *message)
+{
+	const char *text = strstr(line, TRIED);
+	struct oom_message m;
 
 	if (!text)
 		return false;
-	m.api = api_before(line, text);
-	m.variable = variable_of(text, m.api);
-	m.asked = bytes_at(text + strlen(GP_OOM_MARK));
-	device = strstr(text, "GPU ");
-	if (!m.asked.is_there || !device)
+	m = begin(line, text);
+	m.asked = bytes_at(text + strlen(TRIED));
+	if (!m.asked.is_there)
 		return false;
-	device += strlen("GPU ");
-	/* PyTorch 2.2 and 2.3 print the number itself, as a character. */
-	m.device = *device > 0 && *device < ' '
-			   ? (uint32_t)*device
-			   : (uint32_t)strtoul(device, NULL, 10);
-	if (!parse_sentences(text, &m) && !parse_list(text, &m))
+	parse_device(text + strlen(TRIED), &m);
+	if (!m.has_device ||
+	    (!parse_sentences(text, &m) && !parse_list(text, &m)))
 		return false;
 	*message = m;
 	return true;
+}
+
+static bool parse_rejected(const char *line, struct oom_message *message)
+{
+	const char *text = strstr(line, "out of memory. Allocation was "
+					"preemptively rejected");
+	struct oom_message m;
+
+	if (!text)
+		return false;
+	m = begin(line, text);
+	m.form = OOM_REJECTED;
+	m.asked = bytes_after(text, "Requested size: ");
+	if (!m.asked.is_there)
+		return false;
+	*message = m;
+	return true;
+}
+
+#define ABSURD "out of memory. Tried to allocate more than 1EB memory"
+
+static bool parse_absurd(const char *line, struct oom_message *message)
+{
+	const char *text = strstr(line, ABSURD);
+
+	if (!text)
+		return false;
+	*message = begin(line, text);
+	message->form = OOM_ABSURD;
+	return true;
+}
+
+#define ON_DEVICE "Allocation on device "
+
+/* The number itself, or as a character. */
+static const char *parse_device_of_async(const char *text,
+					 struct oom_message *m)
+{
+	const char *at = text + strlen(ON_DEVICE);
+	size_t digits = strspn(at, "0123456789");
+
+	m->is_async = true;
+	m->has_device = digits || (*at > 0 && *at < ' ');
+	m->device = digits	    ? (uint32_t)strtoul(at, NULL, 10)
+		    : m->has_device ? (uint32_t)*at
+				    : 0;
+	return at + digits + (m->has_device && !digits);
+}
+
+/* CUDAMallocAsyncAllocator.cpp, mallocAsync. What the driver's pool has cached
+ * is not told. */
+static bool parse_async(const char *line, struct oom_message *message)
+{
+	const char *text = strstr(line, ON_DEVICE);
+	struct oom_message m;
+
+	if (!text)
+		return false;
+	m = begin(line, text);
+	m.form = OOM_ASYNC;
+	parse_device_of_async(text, &m);
+	m.reserved = bytes_after(text, "Currently allocated : ");
+	m.asked = bytes_after(text, "Requested : ");
+	m.total = bytes_after(text, "Device limit : ");
+	m.free = bytes_after(text, "Free (according to CUDA): ");
+	/* 2^64 - 1 bytes are none. */
+	m.limit = bytes_after(text, "memory fraction) : ");
+	if (!m.reserved.is_there || !m.asked.is_there || !m.total.is_there ||
+	    !m.free.is_there)
+		return false;
+	*message = m;
+	return true;
+}
+
+bool oom_log_parse(const char *line, struct oom_message *message)
+{
+	return parse_told(line, message) || parse_rejected(line, message) ||
+	       parse_absurd(line, message) || parse_async(line, message);
+}
+
+bool oom_log_is_whole(const char *text)
+{
+	return strstr(text, " is reserved by PyTorch but unallocated") ||
+	       strstr(text, " reserved in total") || strstr(text, " cached)") ||
+	       bytes_after(text, "Requested size: ").is_there ||
+	       strstr(text, ABSURD) || strstr(text, "memory fraction) : ");
+}
+
+/* ---- messages that say little ---- */
+
+/* The size that was asked for, if that is there. */
+static bool parse_cut(const char *line, struct oom_message *message)
+{
+	const char *text = strstr(line, TRIED);
+	struct oom_message m;
+
+	if (!text)
+		return false;
+	m = begin(line, text);
+	m.form = OOM_CUT;
+	m.asked = bytes_at(text + strlen(TRIED));
+	if (!m.asked.is_there)
+		return false;
+	parse_device(text + strlen(TRIED), &m);
+	*message = m;
+	return true;
+}
+
+/* Of cudaMallocAsync: PyTorch prints the device's number as a character, and
+ * that of the first device ends the message. */
+static bool parse_async_cut(const char *line, struct oom_message *message)
+{
+	const char *text = strstr(line, ON_DEVICE), *at;
+	struct oom_message m;
+
+	if (!text)
+		return false;
+	m = begin(line, text);
+	m.form = OOM_CUT;
+	at = parse_device_of_async(text, &m);
+	at += strspn(at, " ");
+	if (*at && strncmp(at, "would exceed", 12) != 0)
+		return false;
+	*message = m;
+	return true;
+}
+
+static bool parse_mps(const char *line, struct oom_message *message)
+{
+	const char *text = strstr(line, "MPS backend out of memory");
+
+	if (!text)
+		return false;
+	*message = begin(line, text);
+	message->form = OOM_MPS;
+	message->api = OOM_OF_MPS;
+	message->asked = bytes_after(text, "Tried to allocate ");
+	return true;
+}
+
+/* CUDA's, unless the words are another's. */
+static enum oom_api api_of_driver(const char *found)
+{
+	return !strncmp(found, "HIP ", 4)    ? OOM_OF_HIP
+	       : strstr(found, "DEVICE_MEM") ? OOM_OF_XPU
+					     : OOM_OF_CUDA;
+}
+
+static bool parse_elsewhere(const char *found, enum oom_form form,
+			    struct oom_message *message)
+{
+	*message = (struct oom_message){ .form = form };
+	if (form == OOM_DRIVER)
+		message->api = api_of_driver(found);
+	message->variable = variable_of("", message->api);
+	return true;
+}
+
+bool oom_log_parse_brief(const char *line, struct oom_message *message)
+{
+	const struct gp_oom_mark *mark = NULL;
+	const char *found = gp_oom_mark_in(line, strlen(line), &mark);
+
+	if (!found)
+		return false;
+	switch (mark->teller) {
+	case GP_OOM_OF_ALLOCATOR: return parse_cut(line, message);
+	case GP_OOM_OF_ASYNC: return parse_async_cut(line, message);
+	case GP_OOM_OF_MPS: return parse_mps(line, message);
+	case GP_OOM_OF_DRIVER:
+		return parse_elsewhere(found, OOM_DRIVER, message);
+	case GP_OOM_OF_HOST: break;
+	}
+	return parse_elsewhere(found, OOM_HOST, message);
 }
 
 /* ---- what it implies ---- */
@@ -277,7 +485,7 @@ static uint64_t least_gain(const struct oom_conclusion *c)
 
 static uint64_t spilled(const struct oom_message *m)
 {
-	return least(m->reserved) > most(m->total)
+	return m->total.is_there && least(m->reserved) > most(m->total)
 		       ? m->reserved.bytes - m->total.bytes
 		       : 0;
 }
@@ -354,12 +562,51 @@ static uint64_t error_of_idle(const struct oom_message *m)
 	return m->unallocated.error + m->free.error + m->limit.error;
 }
 
+/* What the message says by itself, without numbers. */
+static enum oom_cause cause_by_form(enum oom_form form)
+{
+	static const enum oom_cause causes[] = {
+		[OOM_REJECTED] = OOM_BY_REJECTION, [OOM_ABSURD] = OOM_BY_SIZE,
+		[OOM_CUT] = OOM_BY_UNKNOWN,	   [OOM_MPS] = OOM_BY_LIMIT,
+		[OOM_DRIVER] = OOM_BY_DRIVER,	   [OOM_HOST] = OOM_BY_HOST,
+	};
+
+	return causes[form];
+}
+
+/* With cudaMallocAsync memory that is neither free nor in tensors may be
+ * cached, or another's. */
+static enum oom_cause cause_of_async(const struct oom_message *m,
+				     const struct oom_conclusion *c)
+{
+	if (m->limit.is_there && c->needed > m->limit.bytes)
+		return OOM_BY_LIMIT;
+	if (c->needed > m->total.bytes)
+		return OOM_BY_CAPACITY;
+	return OOM_BY_UNSEEN;
+}
+
+static enum oom_cause cause_by_numbers(const struct oom_message *m,
+				       const struct oom_conclusion *c)
+{
+	if (c->missing || c->left < least_gain(c))
+		return cause_of_lack(m, c);
+	if (m->in_pools.is_there &&
+	    least_request(m->asked) > c->idle + error_of_idle(m))
+		return OOM_BY_POOLS;
+	return OOM_BY_PLACEMENT;
+}
+
 struct oom_conclusion oom_log_conclude(const struct oom_message *m)
 {
 	struct oom_conclusion c = { 0 };
 	uint64_t cached = m->unallocated.bytes + m->in_pools.bytes;
 	uint64_t held = held_or_free(m);
 
+	if (m->form != OOM_TOLD && m->form != OOM_ASYNC) {
+		c.cause = cause_by_form(m->form);
+		return c;
+	}
 	c.allocated = m->reserved.bytes - gp_smaller(m->reserved.bytes, cached);
 	c.needed = c.allocated + m->asked.bytes;
 	c.available =
@@ -369,17 +616,21 @@ struct oom_conclusion oom_log_conclude(const struct oom_message *m)
 		 gp_smaller(c.available, c.allocated + m->in_pools.bytes);
 	c.unseen = m->total.bytes - gp_smaller(m->total.bytes, held);
 	c.spilled = spilled(m);
-	c.was_free = !m->limit.is_there && least(m->free) >= most(m->asked);
+	if (m->form == OOM_ASYNC) {
+		c.cause = cause_of_async(m, &c);
+		c.missing = c.cause == OOM_BY_CAPACITY
+				    ? c.needed - m->total.bytes
+				    : 0;
+		return c;
+	}
+	c.was_free = !m->limit.is_there && m->free.is_there &&
+		     least(m->free) >= most(m->asked);
 	c.own = gp_smaller(c.unseen,
 			   m->process.bytes - gp_smaller(m->process.bytes,
 							 m->reserved.bytes));
 	c.withheld = withheld(m, &c);
 	if (least_needed(m) > most_room(m))
 		c.missing = c.needed - gp_smaller(c.needed, c.available);
-	if (c.missing || c.left < least_gain(&c))
-		c.cause = cause_of_lack(m, &c);
-	else if (m->in_pools.is_there &&
-		 least_request(m->asked) > c.idle + error_of_idle(m))
-		c.cause = OOM_BY_POOLS;
+	c.cause = cause_by_numbers(m, &c);
 	return c;
 }

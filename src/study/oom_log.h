@@ -26,29 +26,49 @@ struct printed_bytes {
 	bool is_there;
 };
 
-enum oom_api { OOM_OF_CUDA, OOM_OF_HIP, OOM_OF_XPU };
+enum oom_api { OOM_OF_CUDA, OOM_OF_HIP, OOM_OF_XPU, OOM_OF_MPS };
+
+/* What is told, the most telling first: of several messages, the last of those
+ * that tell most is taken. */
+enum oom_form {
+	OOM_TOLD,     /* the sentence with all sizes */
+	OOM_REJECTED, /* 2.12 and later, throw_on_cudamalloc_oom: the request */
+	OOM_ASYNC,    /* backend:cudaMallocAsync: not what it has cached */
+	OOM_ABSURD,   /* more than 2^60 bytes were asked for */
+	OOM_CUT,      /* little more than the request, or not even that */
+	OOM_MPS,      /* another allocator, on a Mac: the request */
+	OOM_DRIVER,   /* CUDA's own, of which nothing is known */
+	OOM_HOST,     /* the host had none */
+};
 
 /* All are of the moment at which the error was raised. */
 struct oom_message {
-	uint64_t line;	  /* of the file, from 1 */
-	uint64_t count;	  /* such messages in the file; this is the last */
+	enum oom_form form;
+	uint64_t line; /* of the file, from 1 */
+	/* Messages in the file that tell as much; this is the last. */
+	uint64_t count;
 	uint64_t devices; /* of all of them: a bit for each of the first 64 */
 	bool has_rank;	  /* "[rank3]: " is before it */
 	uint32_t rank;
 	enum oom_api api;
 	const char *variable; /* of the environment, for settings: as it names
 				 it, else as of that API */
+	bool has_device;
 	uint32_t device;
 	/* The size of the segment that was asked for: the request, rounded up
-	 * to 2 MiB, 20 MiB, or a multiple of 2 MiB. */
+	 * to 2 MiB, 20 MiB, or a multiple of 2 MiB. The request itself where
+	 * it is rejected, and with cudaMallocAsync. */
 	struct printed_bytes asked;
-	struct printed_bytes total, free; /* cudaMemGetInfo */
-	struct printed_bytes limit;	  /* memory fraction of the process */
+	/* cudaMemGetInfo. XPU did not print free before 2.7: it is not there,
+	 * and at most its error. */
+	struct printed_bytes total, free;
+	struct printed_bytes limit;   /* memory fraction of the process */
 	struct printed_bytes process; /* all that this process has, by NVML */
 	struct printed_bytes others;  /* all that other processes have */
 	struct printed_bytes reserved, unallocated;
 	/* Cached for private pools, which unallocated does not count. */
 	struct printed_bytes in_pools;
+	bool is_async;	    /* of cudaMallocAsync */
 	bool is_old;	    /* of PyTorch 2.0 or before */
 	bool is_expandable; /* it says that expandable_segments are on */
 };
@@ -62,6 +82,11 @@ enum oom_cause {
 	OOM_BY_UNSEEN,	  /* the same; NVML did not say who holds it */
 	OOM_BY_FULLNESS,  /* next to nothing is left, however it is placed */
 	OOM_BY_CAPACITY,
+	OOM_BY_REJECTION, /* before the device was asked */
+	OOM_BY_SIZE,	  /* no device has that much */
+	OOM_BY_DRIVER,	  /* not PyTorch's allocator, but CUDA or a library */
+	OOM_BY_HOST,
+	OOM_BY_UNKNOWN, /* the message does not say */
 };
 
 struct oom_conclusion {
@@ -86,6 +111,10 @@ struct oom_conclusion {
 /* Reads the message from a line of a log, as PyTorch 1.x to 2.15 write it;
  * false: it has none, or not a whole one. */
 bool oom_log_parse(const char *line, struct oom_message *message);
+/* The same of a message of which little is left, or that says little. */
+bool oom_log_parse_brief(const char *line, struct oom_message *message);
+/* Whether nothing is missing of the sentence that the text begins with. */
+bool oom_log_is_whole(const char *text);
 /* Reads the last one of a stream; false: it has none. What precedes a message
  * on its line, such as a time and a rank, may precede each line that it is
  * wrapped over. */

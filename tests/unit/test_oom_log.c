@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The message of an OutOfMemoryError: what is read, and what is concluded. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "gpupool/input.h"
@@ -27,6 +28,16 @@ static struct oom_message message_of(const char *line)
 
 	ck_assert_msg(oom_log_parse(line, &m), "%s", line);
 	return m;
+}
+
+static enum gp_status read_log(const char *text, size_t length,
+			       struct oom_message *m)
+{
+	const struct gp_input_config config = { .bytes = text,
+						.length = length };
+	struct gp_diag diag = { 0 };
+
+	return oom_log_read(&config, m, &diag);
 }
 
 static void check_bytes(struct printed_bytes printed, double bytes)
@@ -147,12 +158,198 @@ START_TEST(leaves_processes_whose_memory_is_not_known)
 }
 END_TEST
 
+/* ---- what PyTorch's own allocator said, release by release ---- */
+
+#define TABLE  "tests/conform/oom.tsv"
+#define FIELDS 12
+
+static bool is_near(struct printed_bytes printed, const char *bytes)
+{
+	uint64_t n = strtoull(bytes, NULL, 10);
+	uint64_t d = printed.bytes > n ? printed.bytes - n : n - printed.bytes;
+
+	return d <= printed.error;
+}
+
+/* Release 2.3 ends the message at the number of GPU 0. */
+static void check_cut(const char *text, const char *segment)
+{
+	struct oom_message m = { 0 };
+
+	ck_assert_msg(oom_log_parse_brief(text, &m), "%s", text);
+	ck_assert_int_eq(m.form, OOM_CUT);
+	ck_assert(m.has_device && !m.device && is_near(m.asked, segment));
+}
+
+static void check_row(const char *const *fields)
+{
+	const char *text = fields[11];
+	struct oom_message m = { 0 };
+
+	if (!strcmp(text + strlen(text) - 5, " GPU ")) {
+		check_cut(text, fields[2]);
+		return;
+	}
+	ck_assert_msg(oom_log_parse(text, &m), "%s", text);
+	ck_assert_int_eq(m.form, OOM_TOLD);
+	ck_assert_msg(m.has_device && !m.device &&
+			      is_near(m.asked, fields[2]) &&
+			      is_near(m.total, fields[3]) &&
+			      is_near(m.free, fields[4]) &&
+			      is_near(m.reserved, fields[8]),
+		      "%s", text);
+	ck_assert(*fields[5] == '-' ? !m.limit.is_there
+				    : is_near(m.limit, fields[5]) ||
+					      !strstr(text, "allowed"));
+	ck_assert(oom_log_is_whole(text));
+}
+
+START_TEST(reads_what_every_release_says)
+{
+	char line[2048];
+	FILE *file = fopen(TABLE, "r");
+	size_t rows = 0;
+
+	if (!file)
+		skip_test("reads_what_every_release_says",
+			  TABLE " is not here");
+	while (fgets(line, sizeof(line), file)) {
+		const char *fields[FIELDS];
+		char *at = line;
+
+		if (*line == '#')
+			continue;
+		line[strcspn(line, "\n")] = 0;
+		for (size_t i = 0; i < FIELDS; i++) {
+			fields[i] = at;
+			at += strcspn(at, "\t");
+			if (*at)
+				*at++ = 0;
+		}
+		check_row(fields);
+		rows++;
+	}
+	fclose(file);
+	ck_assert_uint_gt(rows, 40);
+}
+END_TEST
+
+/* ---- messages of other kinds ---- */
+
+#define ASYNC                                                                  \
+	"torch.OutOfMemoryError: Allocation on device 1 would exceed allowed " \
+	"memory. (out of memory)\nCurrently allocated     : 9.43 GiB\n"        \
+	"Requested               : 640.00 MiB\nDevice limit            : "     \
+	"11.59 GiB\nFree (according to CUDA): 7.12 MiB\nPyTorch limit (set "   \
+	"by user-supplied memory fraction)\n                        : "
+
+START_TEST(tells_forms_apart)
+{
+	static const struct {
+		const char *text;
+		enum oom_form form;
+		enum oom_cause cause;
+		enum oom_api api;
+		double asked; /* 0: not told */
+	} cases[] = {
+		/* PyTorch 2.12 and later */
+		{ "CUDA out of memory. Allocation was preemptively rejected "
+		  "because it would exceed per_process_memory_fraction limit. "
+		  "Requested size: 286.50 MiB",
+		  OOM_REJECTED, OOM_BY_REJECTION, OOM_OF_CUDA, 286.5 * MIB },
+		{ "HIP out of memory. Allocation was preemptively rejected "
+		  "because it would exceed per_process_memory_fraction limit. "
+		  "Requested size: 512 bytes",
+		  OOM_REJECTED, OOM_BY_REJECTION, OOM_OF_HIP, 512 },
+		{ BEGIN "more than 1EB memory.", OOM_ABSURD, OOM_BY_SIZE,
+		  OOM_OF_CUDA, 0 },
+		{ ASYNC "17179869184.00 GiB", OOM_ASYNC, OOM_BY_UNSEEN,
+		  OOM_OF_CUDA, 640 * MIB },
+		{ ASYNC "10.00 GiB", OOM_ASYNC, OOM_BY_LIMIT, OOM_OF_CUDA,
+		  640 * MIB },
+		{ "torch.OutOfMemoryError: Allocation on device ", OOM_CUT,
+		  OOM_BY_UNKNOWN, OOM_OF_CUDA, 0 },
+		{ BEGIN "2.00 GiB. GPU ", OOM_CUT, OOM_BY_UNKNOWN, OOM_OF_CUDA,
+		  2 * GIB },
+		{ BEGIN "20.00 MiB. GPU 3 has a total capac", OOM_CUT,
+		  OOM_BY_UNKNOWN, OOM_OF_CUDA, 20 * MIB },
+		{ "XPU out of memory. Tried to allocate 512 bytes", OOM_CUT,
+		  OOM_BY_UNKNOWN, OOM_OF_XPU, 512 },
+		{ "RuntimeError: MPS backend out of memory (MPS allocated: "
+		  "17.20 GB, other allocations: 640.00 MB, max allowed: 18.13 "
+		  "GB). Tried to allocate 768.00 MB on private pool. Use "
+		  "PYTORCH_MPS_HIGH_WATERMARK_RATIO=0.0 to disable upper limit "
+		  "for memory allocations (may cause system failure).",
+		  OOM_MPS, OOM_BY_LIMIT, OOM_OF_MPS, 768 * MIB },
+		{ "RuntimeError: CUDA error: out of memory\nCUDA kernel errors",
+		  OOM_DRIVER, OOM_BY_DRIVER, OOM_OF_CUDA, 0 },
+		{ "torch.AcceleratorError: HIP error: out of memory",
+		  OOM_DRIVER, OOM_BY_DRIVER, OOM_OF_HIP, 0 },
+		{ "RuntimeError: cuda runtime error (2) : out of memory at "
+		  "/pytorch/aten/src/THC/THCGeneral.cpp:50",
+		  OOM_DRIVER, OOM_BY_DRIVER, OOM_OF_CUDA, 0 },
+		{ "RuntimeError: CUDA error: CUBLAS_STATUS_ALLOC_FAILED when "
+		  "calling `cublasCreate(handle)`",
+		  OOM_DRIVER, OOM_BY_DRIVER, OOM_OF_CUDA, 0 },
+		{ "NCCL WARN Cuda failure 2 'out of memory'", OOM_DRIVER,
+		  OOM_BY_DRIVER, OOM_OF_CUDA, 0 },
+		{ "level_zero backend failed with error: 39 "
+		  "(UR_RESULT_ERROR_OUT_OF_DEVICE_MEMORY)",
+		  OOM_DRIVER, OOM_BY_DRIVER, OOM_OF_XPU, 0 },
+		{ "RuntimeError: [enforce fail at alloc_cpu.cpp:75] err == 0. "
+		  "DefaultCPUAllocator: can't allocate memory: you tried to "
+		  "allocate 8589934592 bytes.",
+		  OOM_HOST, OOM_BY_HOST, OOM_OF_CUDA, 0 },
+		{ "slurmstepd: error: Detected 1 oom_kill event in "
+		  "StepId=1.0.",
+		  OOM_HOST, OOM_BY_HOST, OOM_OF_CUDA, 0 },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		struct oom_message m = { 0 };
+
+		ck_assert_msg(read_log(cases[i].text, strlen(cases[i].text),
+				       &m) == GP_OK,
+			      "%s", cases[i].text);
+		ck_assert_msg(m.form == cases[i].form, "%d: %s", m.form,
+			      cases[i].text);
+		ck_assert_msg(oom_log_conclude(&m).cause == cases[i].cause,
+			      "%d: %s", oom_log_conclude(&m).cause,
+			      cases[i].text);
+		ck_assert_msg(m.api == cases[i].api, "%s", cases[i].text);
+		if (cases[i].asked > 0)
+			check_bytes(m.asked, cases[i].asked);
+		else
+			ck_assert(!m.asked.is_there);
+	}
+}
+END_TEST
+
+/* 2.4 to 2.6 did not print what is free. */
+START_TEST(reads_xpu_without_what_is_free)
+{
+	struct oom_message m = message_of(
+		"XPU out of memory. Tried to allocate 2.00 GiB. GPU 1 has a "
+		"total capacity of 16.00 GiB. Of the allocated memory 8.00 GiB "
+		"is allocated by PyTorch, and 6.00 GiB is reserved by PyTorch "
+		"but unallocated. Please use `empty_cache` to release all "
+		"unoccupied cached memory.");
+
+	ck_assert(!m.free.is_there);
+	ck_assert_uint_eq(m.device, 1);
+	check_bytes(m.reserved, 14 * GIB);
+	ck_assert_int_eq(oom_log_conclude(&m).cause, OOM_BY_PLACEMENT);
+	ck_assert(!oom_log_conclude(&m).was_free);
+}
+END_TEST
+
+/* ---- what is no message ---- */
+
 START_TEST(leaves_what_is_no_message)
 {
 	static const char *const lines[] = {
 		"",
 		"out of memory",
-		BEGIN "more than 1EB memory.",
 		BEGIN "2.00 GiB. GPU ", /* as 2.3 ends it */
 		BEGIN "2.00 GiB. GPU 0 has a total capacity of 8.00 GiB",
 		BEGIN "nan GiB. GPU 0",
@@ -160,10 +357,20 @@ START_TEST(leaves_what_is_no_message)
 		BEGIN "2.00 TiB. GPU 0",
 		BEGIN "1e300 GiB. GPU 0",
 	};
+	static const char *const others[] = {
+		"",
+		"out of memory",
+		"Allocation on device 0 took 3 us",
+		BEGIN "nan GiB. GPU 0",
+		"torch.cuda.OutOfMemoryError",
+	};
 	struct oom_message m;
 
 	for (size_t i = 0; i < COUNT_OF(lines); i++)
 		ck_assert_msg(!oom_log_parse(lines[i], &m), "%s", lines[i]);
+	for (size_t i = 0; i < COUNT_OF(others); i++)
+		ck_assert_msg(!oom_log_parse_brief(others[i], &m), "%s",
+			      others[i]);
 }
 END_TEST
 
@@ -328,16 +535,6 @@ END_TEST
 
 /* ---- logs ---- */
 
-static enum gp_status read_log(const char *text, size_t length,
-			       struct oom_message *m)
-{
-	const struct gp_input_config config = { .bytes = text,
-						.length = length };
-	struct gp_diag diag = { 0 };
-
-	return oom_log_read(&config, m, &diag);
-}
-
 START_TEST(takes_the_last_message_of_a_log)
 {
 	static char text[3 << 20];
@@ -360,7 +557,8 @@ START_TEST(takes_the_last_message_of_a_log)
 	ck_assert_uint_eq(m.line, messages * 501);
 	ck_assert_uint_eq(m.device, 1);
 	/* Cut off in its middle, or followed by zeros. */
-	ck_assert_int_eq(read_log(OLD, 90, &m), GP_INPUT);
+	ck_assert_int_eq(read_log(OLD, 90, &m), GP_OK);
+	ck_assert_int_eq(m.form, OOM_CUT);
 	memcpy(text, OLD, sizeof(OLD));
 	memset(text + sizeof(OLD), 0, 64);
 	ck_assert_int_eq(read_log(text, sizeof(OLD) + 64, &m), GP_OK);
@@ -396,9 +594,165 @@ START_TEST(reads_a_message_that_was_wrapped)
 }
 END_TEST
 
+/* 2.00 GiB were asked for, of GPU 3 with 23.69 GiB; 6.70 GiB unallocated. */
+#define PARTS(a, b, c)                                                         \
+	"CUDA out of memory. Tried to allocate 2.00 GiB. GPU 3 has a total" a  \
+	"capacity of 23.69 GiB of which 1.02 GiB is free. Of the allo" b       \
+	"cated memory 15.50 GiB is allocated by PyTorch, and 6.70 GiB is" c    \
+	"reserved by PyTorch but unallocated."
+
+static struct oom_message read_whole(const char *text)
+{
+	struct oom_message m = { 0 };
+
+	ck_assert_msg(read_log(text, strlen(text), &m) == GP_OK, "%s", text);
+	ck_assert_msg(m.form == OOM_TOLD, "%s", text);
+	ck_assert_uint_eq(m.device, 3);
+	check_bytes(m.total, 23.69 * GIB);
+	check_bytes(m.unallocated, 6.70 * GIB);
+	check_bytes(m.reserved,
+		    (double)((uint64_t)(15.5 * GIB) + (uint64_t)(6.7 * GIB)));
+	return m;
+}
+
+START_TEST(reads_lines_as_tools_write_them)
+{
+	static const struct {
+		const char *text;
+		int rank; /* -1: not told */
+		uint64_t line;
+	} cases[] = {
+		{ PARTS(" ", "", " "), -1, 1 },
+		/* Cut in the middle of a word, as PowerShell does it. */
+		{ "x\r\n" PARTS(" ", "\r\n", " \r\n"), -1, 2 },
+		/* Colours: of a prefix, in the words, of a link. */
+		{ "\033[1;36m(Worker_TP3 rank=3 pid=17)\033[0;0m ERROR "
+		  "\033[31m" PARTS(" \033[1m", "", " ") "\033[0m",
+		  3, 1 },
+		{ "CUDA \033[01;31m\033[Kout of memory\033[m\033[K. Tried to "
+		  "allocate \033[1;36m2.00\033[0m GiB. GPU "
+		  "\033[1;36m3\033[0m has a total capacity of 23.69 GiB of "
+		  "which 1.02 GiB is free. Of the allocated memory 15.50 GiB "
+		  "is allocated by PyTorch, and 6.70 GiB is reserved by "
+		  "PyTorch but unallocated.",
+		  -1, 1 },
+		{ "\033]8;;file:///a.py\a[Rank 2]\033]8;;\033\\: " PARTS(
+			  " ", "", " "),
+		  2, 1 },
+		{ "\033]0;no end\n" PARTS(" ", "", " "), -1, 2 },
+		/* A progress bar before it on its line, and one of another
+		 * rank. */
+		{ "\r  0%|    | rank 1\r 12%|#   | 3/25 [rank7]: " PARTS(
+			  " ", "", " "),
+		  7, 1 },
+		{ " 12%|#   | 3/25 lora_rank=16 " PARTS(" ", "", " "), -1, 1 },
+		/* Docker's and a logger's JSON. */
+		{ "{\"log\":\"x\\n\",\"stream\":\"stderr\"}\n"
+		  "{\"log\":\"[rank5]: Error: " PARTS(
+			  "\\n\",\"stream\":\"stderr\",\"time\":\"2026\"}\n"
+			  "{\"log\":\"[rank5]: ",
+			  "", " ") "\\n\",\"stream\":\"stderr\"}\n",
+		  5, 2 },
+		{ "{\"time\": \"2026\", \"rank\": 4, \"message\": \"a: "
+		  "\\u001b[31m" PARTS("\\n", "", "\\u001b[0m ") "\"}",
+		  4, 1 },
+		{ "{\"log\":\"Error: " PARTS(
+			  "\"}\n{\"other\":\"capacity of 9\"}\n{\"log\":\" ",
+			  "", " ") "\"}\n",
+		  -1, 1 },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		struct oom_message m = read_whole(cases[i].text);
+
+		ck_assert_msg(m.has_rank == (cases[i].rank >= 0), "%s",
+			      cases[i].text);
+		if (m.has_rank)
+			ck_assert_int_eq((int)m.rank, cases[i].rank);
+		ck_assert_msg(m.line == cases[i].line, "%s", cases[i].text);
+	}
+}
+END_TEST
+
+/* A line of 8 MiB, with what ends it. */
+START_TEST(reads_very_long_lines)
+{
+	const char message[] = PARTS(" ", "", " ");
+	size_t before = 8 << 20, length = before + strlen(message);
+	char *text = malloc(length + 1);
+	struct oom_message m;
+
+	memset(text, 'x', before);
+	memcpy(text + before, message, sizeof(message));
+	ck_assert_int_eq(read_log(text, length, &m), GP_OK);
+	ck_assert_int_eq(m.form, OOM_TOLD);
+	ck_assert_uint_eq(m.line, 1);
+	free(text);
+}
+END_TEST
+
+/* What PowerShell writes behind ">", and the same from a big-endian machine. */
+START_TEST(reads_utf16)
+{
+	const char message[] =
+		"\303\251 \360\237\222\245\n" PARTS(" ", "", " ");
+	static const unsigned char first[] = { 0xe9, 0,	   ' ',	 0,
+					       0x3d, 0xd8, 0xa5, 0xdc };
+	const char *rest = strchr(message, '\n');
+	unsigned char text[1024];
+
+	for (size_t big = 0; big < 2; big++) {
+		struct oom_message m;
+		size_t n = 2;
+
+		text[0] = big ? 0xfe : 0xff;
+		text[1] = big ? 0xff : 0xfe;
+		for (size_t i = 0; i < sizeof(first); i++)
+			text[n++] = first[i ^ big];
+		for (const char *at = rest; *at; at++) {
+			text[n + big] = (unsigned char)*at;
+			text[n + !big] = 0;
+			n += 2;
+		}
+		ck_assert_int_eq(read_log((const char *)text, n, &m), GP_OK);
+		ck_assert_int_eq(m.form, OOM_TOLD);
+		ck_assert_uint_eq(m.line, 2);
+	}
+}
+END_TEST
+
+/* Of several messages, the last of those that say most. */
+START_TEST(prefers_what_says_most)
+{
+	static const char brief[] =
+		"CUDA error: out of memory\nCUDA out of memory. Tried to "
+		"allocate 9.00 GiB. GPU \nCUDA error: out of memory\n";
+	struct oom_message m =
+		read_whole("RuntimeError: CUDA error: out of memory\n" PARTS(
+			" ", "", " ") "\n"
+				      "CUDA out of memory. Tried to allocate "
+				      "9.00 GiB. GPU \n"
+				      "oom_kill event\n");
+
+	ck_assert_uint_eq(m.count, 1);
+	ck_assert_uint_eq(m.devices, 1 << 3);
+	ck_assert_uint_eq(m.line, 2);
+	read_log(brief, strlen(brief), &m);
+	ck_assert_int_eq(m.form, OOM_CUT);
+	ck_assert_uint_eq(m.line, 2);
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
+		{ reads_what_every_release_says, 0 },
+		{ tells_forms_apart, 0 },
+		{ reads_xpu_without_what_is_free, 0 },
+		{ reads_lines_as_tools_write_them, 0 },
+		{ reads_very_long_lines, 0 },
+		{ reads_utf16, 0 },
+		{ prefers_what_says_most, 0 },
 		{ reads_the_sentence_of_2_0, 0 },
 		{ reads_the_sentences_since_2_1, 0 },
 		{ takes_the_process_of_a_container_for_its_own, 0 },
