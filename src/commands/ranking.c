@@ -21,9 +21,17 @@
 #include "gpupool/status.h"
 #include "report/page.h"
 
+/* A file that is another's packed form. */
+struct spare {
+	char *path;	   /* owned */
+	const char *plain; /* borrowed: read instead */
+};
+
 struct gp_paths {
 	char **items;
 	size_t count, room;
+	struct spare *spares; /* where the plain one cannot be read */
+	size_t spare_count, spare_room;
 	bool *is_named; /* of the first named_count; the others are not */
 	size_t named_count, named_room;
 };
@@ -108,29 +116,31 @@ static const char *plain_of(const struct gp_paths *paths, size_t first,
 	return NULL;
 }
 
+static void add_spare(struct gp_paths *paths, char *path, const char *plain)
+{
+	paths->spares =
+		gp_mem_grow(paths->spares, &paths->spare_room,
+			    paths->spare_count + 1, sizeof(*paths->spares));
+	paths->spares[paths->spare_count++] = (struct spare){ path, plain };
+}
+
 /* A trace that is in the folder twice, packed and not, is one rank. */
 static void drop_packed(struct gp_paths *paths, size_t first)
 {
 	size_t kept = first, count = paths->count;
-	bool *is_dropped = gp_mem_alloc(count - first + 1, sizeof(bool));
+	const char **plains = gp_mem_alloc(count - first + 1, sizeof(*plains));
 	char text[PATH_MAX];
 
+	for (size_t i = first; i < count; i++)
+		plains[i - first] = plain_of(paths, first, i, text);
 	for (size_t i = first; i < count; i++) {
-		const char *plain = plain_of(paths, first, i, text);
-
-		is_dropped[i - first] = plain != NULL;
-		if (plain)
-			gp_notice("gpupool: %s: skipped: %s is beside it\n",
-				  paths->items[i], gp_page_name(plain));
-	}
-	for (size_t i = first; i < count; i++) {
-		if (is_dropped[i - first])
-			free(paths->items[i]);
+		if (plains[i - first])
+			add_spare(paths, paths->items[i], plains[i - first]);
 		else
 			paths->items[kept++] = paths->items[i];
 	}
 	paths->count = kept;
-	free(is_dropped);
+	free(plains);
 }
 
 static void add_files(struct gp_paths *paths, const char *folder, DIR *dir)
@@ -194,7 +204,10 @@ static void paths_release(struct gp_paths *paths)
 {
 	for (size_t i = 0; i < paths->count; i++)
 		free(paths->items[i]);
+	for (size_t i = 0; i < paths->spare_count; i++)
+		free(paths->spares[i].path);
 	free(paths->items);
+	free(paths->spares);
 	free(paths->is_named);
 	*paths = (struct gp_paths){ 0 };
 }
@@ -247,6 +260,43 @@ static bool is_unwritten(const char *path)
 	return false;
 }
 
+/* Reads a packed form of a file that cannot be read. */
+static bool read_spare(const struct reading *r, const char *path,
+		       const struct gp_diag *why)
+{
+	for (size_t i = 0; i < r->paths.spare_count; i++) {
+		const struct spare *spare = &r->paths.spares[i];
+		struct gp_diag diag = { 0 };
+		struct gp_trace *trace;
+
+		if (strcmp(spare->plain, path) != 0 ||
+		    r->read(spare->path, r->progress, &trace, &diag) != GP_OK)
+			continue;
+		gp_progress_end(r->progress);
+		gp_notice("gpupool: %s: %s%scannot be read, but %s is beside "
+			  "it: %s\n",
+			  path, why->record, *why->record ? ": " : "",
+			  gp_page_name(spare->path), why->what);
+		add(r, spare->path, trace);
+		return true;
+	}
+	return false;
+}
+
+/* Those that stand for a file that was read. */
+static void print_spares(const struct reading *r, const char *path)
+{
+	for (size_t i = 0; i < r->paths.spare_count; i++) {
+		const struct spare *spare = &r->paths.spares[i];
+
+		if (strcmp(spare->plain, path) != 0)
+			continue;
+		gp_progress_end(r->progress);
+		gp_notice("gpupool: %s: skipped: %s is beside it\n",
+			  spare->path, gp_page_name(path));
+	}
+}
+
 static enum gp_status read_one(const struct reading *r, size_t index,
 			       struct gp_diag *diag)
 {
@@ -256,7 +306,12 @@ static enum gp_status read_one(const struct reading *r, size_t index,
 	bool is_passed;
 
 	if (status == GP_OK) {
+		print_spares(r, path);
 		add(r, path, trace);
+		return GP_OK;
+	}
+	if (!is_named(&r->paths, index) && read_spare(r, path, diag)) {
+		*diag = (struct gp_diag){ 0 };
 		return GP_OK;
 	}
 	if (!*diag->file)

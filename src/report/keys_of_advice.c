@@ -419,6 +419,9 @@ const struct gp_key keys_of_advice[] = {
 	      "release and settings are used."),
 
 	OBJECT("unread", LIST, "unread"),
+	KEY("missing_files", TEXT, LIST,
+	    "Names of files that are not there, where names are numbered and "
+	    "few are missing."),
 
 	NEW("unread", "Files that could not be read."),
 	KEY_IN(gp_rank_unread, path, "path", TEXT, 0, "The file."),

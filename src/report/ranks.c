@@ -395,53 +395,79 @@ static bool series_of(const struct gp_ranks *ranks, struct series *series)
 	return true;
 }
 
-static void say_name(struct gp_words *words, const struct series *series,
-		     uint64_t number)
+#define NAME_ROOM 256
+
+static const char *name_in(const struct series *series, uint64_t number,
+			   char text[NAME_ROOM])
 {
 	const char *name = series->names[0];
 	size_t length = strlen(name);
 	size_t digits = length - series->before - series->after;
 
-	gp_say(words, "%.*s%0*" PRIu64 "%.80s",
-	       (int)gp_smaller(series->before, 80), name,
-	       series->is_padded ? (int)digits : 1, number,
-	       name + length - series->after);
+	snprintf(text, NAME_ROOM, "%.*s%0*" PRIu64 "%.80s",
+		 (int)gp_smaller(series->before, 80), name,
+		 series->is_padded ? (int)digits : 1, number,
+		 name + length - series->after);
+	return text;
 }
+
+/* Numbers that are not there. */
+struct missing {
+	struct series series;
+	uint64_t *numbers; /* owned; ascending */
+	size_t count;
+};
 
 /* Counted from 0 or 1, with few that are not there: else the numbers are no
  * ranks. */
-static void say_missing(struct gp_words *words, const struct series *series)
+static size_t count_missing(const struct series *series)
 {
 	const uint64_t *numbers = series->numbers;
-	uint64_t next = numbers[0], missing = 0, named = 0;
-	uint64_t all = numbers[series->count - 1] - next + 1;
+	uint64_t all = numbers[series->count - 1] - numbers[0] + 1, missing = 0;
 
 	for (size_t k = 1; k < series->count; k++)
 		if (numbers[k] > numbers[k - 1])
 			missing += numbers[k] - numbers[k - 1] - 1;
-	if (next > 1 || missing > all / 4)
-		return;
-	for (size_t k = 0; k < series->count && named < NAMED; k++) {
-		for (; next < numbers[k] && named < NAMED; next++) {
-			if (named++)
-				gp_say(words, ", ");
-			say_name(words, series, next);
-		}
-		next = numbers[k] + 1;
+	return numbers[0] > 1 || missing > all / 4 ? 0 : (size_t)missing;
+}
+
+static struct missing missing_of(const struct gp_ranks *ranks)
+{
+	struct missing m = { 0 };
+	size_t count, k = 0;
+
+	if (!series_of(ranks, &m.series))
+		return m;
+	count = count_missing(&m.series);
+	m.numbers = gp_mem_alloc(count + 1, sizeof(*m.numbers));
+	for (uint64_t next = m.series.numbers[0]; m.count < count; next++) {
+		while (m.series.numbers[k] < next)
+			k++;
+		if (m.series.numbers[k] > next)
+			m.numbers[m.count++] = next;
 	}
-	if (missing > named)
-		gp_say(words, " and %" PRIu64 " more", missing - named);
+	return m;
+}
+
+static void missing_release(struct missing *missing)
+{
+	free(missing->series.names);
+	free(missing->series.numbers);
+	free(missing->numbers);
 }
 
 static struct gp_words how_missing(const struct gp_ranks *ranks)
 {
 	struct gp_words words = { "" };
-	struct series series = { 0 };
+	struct missing m = missing_of(ranks);
+	char name[NAME_ROOM];
 
-	if (series_of(ranks, &series))
-		say_missing(&words, &series);
-	free(series.names);
-	free(series.numbers);
+	for (size_t i = 0; i < m.count && i < NAMED; i++)
+		gp_say(&words, "%s%s", i ? ", " : "",
+		       name_in(&m.series, m.numbers[i], name));
+	if (m.count > NAMED)
+		gp_say(&words, " and %zu more", m.count - NAMED);
+	missing_release(&m);
 	return words;
 }
 
@@ -826,6 +852,19 @@ void gp_emit_rank_runs(struct gp_emit *json, const struct gp_rank_runs *runs)
 	gp_emit_close(json, ']');
 }
 
+static void emit_missing(struct gp_emit *json, const struct gp_ranks *ranks)
+{
+	struct missing m = missing_of(ranks);
+	char name[NAME_ROOM];
+
+	gp_emit_open(json, "missing_files", '[', GP_EMIT_LINES);
+	for (size_t i = 0; i < m.count; i++)
+		gp_emit_text(json, NULL,
+			     name_in(&m.series, m.numbers[i], name));
+	gp_emit_close(json, ']');
+	missing_release(&m);
+}
+
 void gp_emit_ranks(struct gp_emit *json, const struct gp_ranks *ranks)
 {
 	if (!ranks)
@@ -857,6 +896,7 @@ void gp_emit_ranks(struct gp_emit *json, const struct gp_ranks *ranks)
 	gp_emit_close(json, ']');
 	gp_emit_objects(json, "unread", "unread", ranks->unread,
 			ranks->unread_count, sizeof(*ranks->unread));
+	emit_missing(json, ranks);
 	gp_emit_close(json, '}');
 }
 
