@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -39,7 +40,8 @@ struct session {
 	char *given_explain, *given_suggest; /* owned */
 	struct gp_look_report report;
 	struct gp_log_report log; /* path NULL: the input is a trace */
-	bool has_message;	  /* in log, of an input that is no trace */
+	struct oom_logged *logs;  /* owned */
+	size_t log_count, log_room;
 };
 
 /* ---- what is asked ---- */
@@ -194,41 +196,45 @@ static bool asks_for_replay(const struct gp_options *options)
 	       options->prices;
 }
 
-/* What is no trace may be the log of a program that ran out of memory. */
-static bool may_be_log(const struct session *s)
-{
-	return s->options->operand_count == 1 && !asks_for_replay(s->options);
-}
-
-/* As it is read: standard input cannot be read again. */
+/* Each file that is no trace is looked at as it is read: standard input cannot
+ * be read again. */
 static void take_unknown(void *arg, struct gp_source *source)
 {
 	struct session *s = arg;
+	const char *path = source->config->path;
+	struct oom_logged log = { 0 };
 
-	s->has_message = oom_log_scan(source, &s->log.message);
+	s->log.files++;
+	if (!oom_log_scan(source, &log.message))
+		return;
+	log.path = gp_mem_copy_text(path, strlen(path));
+	log.conclusion = oom_log_conclude(&log.message);
+	s->logs = gp_mem_grow(s->logs, &s->log_room, s->log_count + 1,
+			      sizeof(*s->logs));
+	s->logs[s->log_count++] = log;
 }
 
-/* A log that begins as a trace may, with JSON. */
-static bool read_log(struct session *s)
+static bool is_folder(const char *path)
 {
-	const struct gp_input_config config = {
-		.path = s->options->operands[0],
-		.most_bytes = s->options->max_input,
-	};
-	struct gp_diag none = { 0 };
+	struct stat info;
 
-	return strcmp(config.path, "-") != 0 &&
-	       oom_log_read(&config, &s->log.message, &none) == GP_OK;
+	return !stat(path, &info) && S_ISDIR(info.st_mode);
 }
 
-static enum gp_status look_at_log(struct session *s, enum gp_status status,
-				  struct gp_diag *diag)
+/* Where no input is a trace. */
+static enum gp_status look_at_logs(struct session *s, enum gp_status status,
+				   struct gp_diag *diag)
 {
-	if (!diag->is_foreign || !may_be_log(s) ||
-	    (!s->has_message && !read_log(s)))
+	const struct gp_options *o = s->options;
+	struct gp_log_report *r = &s->log;
+
+	if (!diag->is_foreign || !s->log_count)
 		return status;
-	s->log.path = s->options->operands[0];
-	s->log.conclusion = oom_log_conclude(&s->log.message);
+	r->path = o->operands[0];
+	r->logs = s->logs;
+	r->count = s->log_count;
+	r->first = oom_logs_first(s->logs, s->log_count, &r->is_by_time);
+	r->has_several = o->operand_count > 1 || is_folder(o->operands[0]);
 	*diag = (struct gp_diag){ 0 };
 	return GP_OK;
 }
@@ -293,6 +299,9 @@ static void release(struct session *s)
 		gp_plan_release(&s->recorded[i].plan);
 	free(s->recorded);
 	gp_ranking_release(&s->ranking);
+	for (size_t i = 0; i < s->log_count; i++)
+		free(s->logs[i].path);
+	free(s->logs);
 	free(s->given_explain);
 	free(s->given_suggest);
 }
@@ -312,7 +321,9 @@ static enum gp_status look_command(const struct gp_options *options,
 	};
 	enum gp_status status = gp_studying_check(options, diag);
 
-	if (may_be_log(&s) && !strcmp(options->operands[0], "-")) {
+	/* What is no trace may be the log of a program that ran out of
+	 * memory. */
+	if (!asks_for_replay(options)) {
 		s.progress.unknown.take = take_unknown;
 		s.progress.unknown.arg = &s;
 	}
@@ -321,7 +332,7 @@ static enum gp_status look_command(const struct gp_options *options,
 					   : look_at_traces(&s, diag);
 	gp_progress_end(&s.progress);
 	if (status != GP_OK)
-		status = look_at_log(&s, status, diag);
+		status = look_at_logs(&s, status, diag);
 	if (status == GP_OK)
 		status = gp_outlet_report(options, write_report, &s, diag);
 	if (status == GP_OK)
@@ -340,7 +351,8 @@ const struct gp_command gp_look_command = {
 		 "who holds the memory when it ran out, or at the peak, how "
 		 "far to trust the answer, and the commands that show more.\n"
 		 "If nothing was recorded, a log with the message of PyTorch's "
-		 "OutOfMemoryError is enough.\n"
+		 "OutOfMemoryError is enough, or a folder of the logs of all "
+		 "ranks.\n"
 		 "Its long form is gpupool explain. Settings, a release or a "
 		 "capacity make it a what-if.\n" GP_ABOUT_RANKS,
 	.options = "alloc-conf prices torch capacity without format output "

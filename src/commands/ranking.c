@@ -30,6 +30,7 @@ struct spare {
 struct gp_paths {
 	char **items;
 	size_t count, room;
+	bool has_folders;     /* in a folder that is named */
 	struct spare *spares; /* where the plain one cannot be read */
 	size_t spare_count, spare_room;
 	bool *is_named; /* of the first named_count; the others are not */
@@ -157,10 +158,12 @@ static void add_files(struct gp_paths *paths, const char *folder, DIR *dir)
 		path = join(folder, entry->d_name);
 		/* A dangling link is added, too: reading it reports the error.
 		 */
-		if (stat(path, &info) || S_ISREG(info.st_mode))
+		if (stat(path, &info) || S_ISREG(info.st_mode)) {
 			add_path(paths, path);
-		else
-			free(path);
+			continue;
+		}
+		paths->has_folders |= S_ISDIR(info.st_mode);
+		free(path);
 	}
 	if (paths->count > first)
 		qsort(paths->items + first, paths->count - first,
@@ -192,6 +195,9 @@ static enum gp_status paths_add(struct gp_paths *paths, const char *path,
 	if (paths->count > before && paths->count <= MOST_FILES)
 		return GP_OK;
 	gp_diag_file(diag, path);
+	if (paths->has_folders && paths->count <= MOST_FILES)
+		gp_diag_hint(diag, "files of its folders are not read: name "
+				   "one of these, or the files");
 	if (paths->count > MOST_FILES)
 		return gp_diag_set(
 			diag, GP_INPUT,
@@ -223,8 +229,16 @@ static void print_unread(const struct gp_diag *diag,
 		  *diag->record ? ": " : "", fate, diag->what);
 }
 
+/* A file that is no trace, and what it is. */
+struct passed {
+	char *path, *what; /* owned */
+};
+
 struct reading {
 	struct gp_paths paths;
+	struct passed *passed;
+	size_t passed_count, passed_room;
+	struct gp_diag foreign; /* of the last of them that was named */
 	gp_trace_file_reader *read;
 	gp_rank_visitor *visit; /* NULL: the traces stay */
 	void *arg;
@@ -297,34 +311,96 @@ static void print_spares(const struct reading *r, const char *path)
 	}
 }
 
-static enum gp_status read_one(const struct reading *r, size_t index,
+static void pass(struct reading *r, size_t index, const struct gp_diag *why)
+{
+	const char *path = r->paths.items[index];
+
+	r->passed = gp_mem_grow(r->passed, &r->passed_room, r->passed_count + 1,
+				sizeof(*r->passed));
+	r->passed[r->passed_count++] = (struct passed){
+		.path = gp_mem_copy_text(path, strlen(path)),
+		.what = gp_mem_copy_text(why->what, strlen(why->what)),
+	};
+}
+
+/* A file of a folder. */
+static void leave_out(struct reading *r, size_t index,
+		      const struct gp_diag *why)
+{
+	const char *path = r->paths.items[index];
+
+	if (why->is_foreign && !is_unwritten(path)) {
+		pass(r, index, why);
+		return;
+	}
+	gp_ranks_add_unread(r->ranks, path, why->what);
+	print_unread(why, r->progress, path, "cannot be read");
+}
+
+static enum gp_status read_one(struct reading *r, size_t index,
 			       struct gp_diag *diag)
 {
 	const char *path = r->paths.items[index];
 	struct gp_trace *trace;
 	enum gp_status status = r->read(path, r->progress, &trace, diag);
-	bool is_passed;
 
 	if (status == GP_OK) {
 		print_spares(r, path);
 		add(r, path, trace);
 		return GP_OK;
 	}
-	if (!is_named(&r->paths, index) && read_spare(r, path, diag)) {
-		*diag = (struct gp_diag){ 0 };
-		return GP_OK;
-	}
 	if (!*diag->file)
 		gp_diag_file(diag, path);
-	if (is_named(&r->paths, index))
-		return status;
-	is_passed = diag->is_foreign && !is_unwritten(path);
-	if (!is_passed)
-		gp_ranks_add_unread(r->ranks, path, diag->what);
-	print_unread(diag, r->progress, path,
-		     is_passed ? "skipped" : "cannot be read");
+	if (is_named(&r->paths, index)) {
+		/* Others that are named may be logs, too. */
+		if (!diag->is_foreign || !r->progress->unknown.take)
+			return status;
+		pass(r, index, diag);
+		r->foreign = *diag;
+	} else if (!read_spare(r, path, diag)) {
+		leave_out(r, index, diag);
+	}
 	*diag = (struct gp_diag){ 0 };
 	return GP_OK;
+}
+
+/* Where there are no traces, whoever takes other files tells what they are. */
+static void print_passed(const struct reading *r)
+{
+	if (*r->foreign.what || (!r->ranks->count && r->progress->unknown.take))
+		return;
+	gp_progress_end(r->progress);
+	for (size_t i = 0; i < r->passed_count; i++)
+		gp_notice("gpupool: %s: skipped: %s\n", r->passed[i].path,
+			  r->passed[i].what);
+}
+
+static enum gp_status fail_empty(const struct reading *r, const char *operand,
+				 struct gp_diag *diag)
+{
+	if (*r->foreign.what) {
+		*diag = r->foreign;
+		diag->is_foreign = !r->ranks->count;
+		return GP_INPUT;
+	}
+	gp_diag_file(diag, operand);
+	if (r->ranks->unread_count)
+		return gp_diag_set(diag, GP_INPUT,
+				   "no trace in this folder can be read");
+	if (r->progress->unknown.take)
+		gp_diag_hint(diag, "nor the log of a program that ran out of "
+				   "memory");
+	return gp_diag_foreign(diag, "there are no traces in this folder");
+}
+
+static void reading_release(struct reading *r)
+{
+	paths_release(&r->paths);
+	for (size_t i = 0; i < r->passed_count; i++) {
+		free(r->passed[i].path);
+		free(r->passed[i].what);
+	}
+	free(r->passed);
 }
 
 enum gp_status gp_rank_each(const char *const *operands, size_t count,
@@ -343,17 +419,11 @@ enum gp_status gp_rank_each(const char *const *operands, size_t count,
 		status = paths_add(&r.paths, operands[i], diag);
 	for (size_t i = 0; i < r.paths.count && status == GP_OK; i++)
 		status = read_one(&r, i, diag);
-	if (status == GP_OK && !ranks->count) {
-		gp_diag_file(diag, operands[0]);
-		status = gp_diag_set(
-			diag, GP_INPUT,
-			ranks->unread_count
-				? "no trace in this folder can "
-				  "be read"
-				: "there are no traces in this folder");
-	}
+	print_passed(&r);
+	if (status == GP_OK && (!ranks->count || *r.foreign.what))
+		status = fail_empty(&r, operands[0], diag);
 	gp_ranks_sort(ranks);
-	paths_release(&r.paths);
+	reading_release(&r);
 	return status;
 }
 

@@ -79,38 +79,16 @@ const struct gp_key keys_of_advice[] = {
 	       "What the message of an OutOfMemoryError in a log says; sizes "
 	       "are as precise as it prints them, with two decimals."),
 	OBJECT("trace", 0, "trace_path"),
-	KEY("line", COUNT, 0, "Line of the log, from 1."),
-	KEY("messages", COUNT, 0,
-	    "How many such messages it has; the last one is reported."),
-	KEY("gpus", COUNT, 0, "How many GPUs these messages are about."),
-	KEY("device", COUNT, NULLABLE, "CUDA's ordinal; null: not told."),
-	KEY("rank", COUNT, NULLABLE,
-	    "The rank that wrote it, by [rank3] or rank=3 before it; null: not "
-	    "told."),
-	KEY("api", TEXT, 0, "cuda, hip (ROCm), xpu or mps (of a Mac)."),
-	KEY("cause", TEXT, 0,
-	    "The cause: fragmentation, private-pools, limit, others "
-	    "(processes), unseen (NVML did not report them), full, capacity, "
-	    "rejected (by throw_on_cudamalloc_oom), absurd-size (more than 1 "
-	    "EiB), driver (the message is of CUDA, not of PyTorch's "
-	    "allocator), host (it was the host's memory), unknown (the message "
-	    "is cut off)."),
-	KEY("worth_a_try", TEXT, NULLABLE,
-	    "A setting that may help; a message proves nothing of settings."),
-	KEY("variable", TEXT, 0,
-	    "The variable of the environment that takes it."),
-	KEY("asked_bytes", BYTES, NULLABLE,
-	    "The segment that was asked for; as the rest, null: not told."),
-	KEY("allocated_bytes", BYTES, NULLABLE, "In tensors."),
-	KEY("reserved_bytes", BYTES, NULLABLE, "Reserved by PyTorch."),
-	KEY("free_bytes", BYTES, NULLABLE, "Free on the device."),
-	KEY("total_bytes", BYTES, NULLABLE, "Of the device."),
-	KEY("limit_bytes", BYTES, NULLABLE, "Allowed to the process."),
-	KEY("others_bytes", BYTES, NULLABLE, "Of other processes."),
-	KEY("missing_bytes", BYTES, NULLABLE,
-	    "How much more than was available; 0: there was enough in total."),
-	KEY("spilled_bytes", BYTES, NULLABLE,
-	    "Reserved by PyTorch beyond the device's memory, in the host's."),
+	KEYS_OF("oom_message"),
+
+	REPORT("look_logs", GP_REPORT_SCHEMA,
+	       "The same of a folder of logs, or of several."),
+	OBJECT("trace", 0, "trace_path"),
+	KEY("files", COUNT, 0, "Files that were looked at."),
+	KEY("first", TEXT, NULLABLE,
+	    "The log whose program failed first, by the times of the lines; "
+	    "null: they do not tell."),
+	OBJECT("logs", LIST, "logged"),
 
 	REPORT("sweep", GP_REPORT_SCHEMA, "Many runs, ranked."),
 	NAMED("trace", 0, "trace", "The first trace."),
@@ -381,6 +359,46 @@ const struct gp_key keys_of_advice[] = {
 	    "The first of the files that are alike; present if several were "
 	    "given."),
 	OBJECT("verdict", 0, "verdict"),
+
+	NEW("logged", "A log with such a message."),
+	KEY("path", TEXT, 0, "The file."),
+	KEY("time", TEXT, NULLABLE,
+	    "How the message's line begins, if that is a time."),
+	KEYS_OF("oom_message"),
+
+	NEW("oom_message", "The message of an OutOfMemoryError."),
+	KEY("line", COUNT, 0, "Line of the log, from 1."),
+	KEY("messages", COUNT, 0,
+	    "How many such messages it has; the last one is reported."),
+	KEY("gpus", COUNT, 0, "How many GPUs these messages are about."),
+	KEY("device", COUNT, NULLABLE, "CUDA's ordinal; null: not told."),
+	KEY("rank", COUNT, NULLABLE,
+	    "The rank that wrote it, by [rank3] or rank=3 before it; null: not "
+	    "told."),
+	KEY("api", TEXT, 0, "cuda, hip (ROCm), xpu or mps (of a Mac)."),
+	KEY("cause", TEXT, 0,
+	    "The cause: fragmentation, private-pools, limit, others "
+	    "(processes), unseen (NVML did not report them), full, capacity, "
+	    "rejected (by throw_on_cudamalloc_oom), absurd-size (more than 1 "
+	    "EiB), driver (the message is of CUDA, not of PyTorch's "
+	    "allocator), host (it was the host's memory), unknown (the message "
+	    "is cut off)."),
+	KEY("worth_a_try", TEXT, NULLABLE,
+	    "A setting that may help; a message proves nothing of settings."),
+	KEY("variable", TEXT, 0,
+	    "The variable of the environment that takes it."),
+	KEY("asked_bytes", BYTES, NULLABLE,
+	    "The segment that was asked for; as the rest, null: not told."),
+	KEY("allocated_bytes", BYTES, NULLABLE, "In tensors."),
+	KEY("reserved_bytes", BYTES, NULLABLE, "Reserved by PyTorch."),
+	KEY("free_bytes", BYTES, NULLABLE, "Free on the device."),
+	KEY("total_bytes", BYTES, NULLABLE, "Of the device."),
+	KEY("limit_bytes", BYTES, NULLABLE, "Allowed to the process."),
+	KEY("others_bytes", BYTES, NULLABLE, "Of other processes."),
+	KEY("missing_bytes", BYTES, NULLABLE,
+	    "How much more than was available; 0: there was enough in total."),
+	KEY("spilled_bytes", BYTES, NULLABLE,
+	    "Reserved by PyTorch beyond the device's memory, in the host's."),
 
 	NEW("trials", "What was tried for the verdict."),
 	KEY("replays", COUNT, 0, "Replays that were made."),

@@ -5,6 +5,7 @@
  * what decides the rest.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/bytes.h"
 #include "base/larger.h"
@@ -337,10 +338,8 @@ static const char *of_several(const struct oom_message *m,
 	return text;
 }
 
-static void print_where(const struct gp_page *page,
-			const struct gp_log_report *r)
+static void print_where(const struct gp_page *page, const struct oom_message *m)
 {
-	const struct oom_message *m = &r->message;
 	char line[GP_COUNT_TEXT], asked[GP_BYTES_TEXT], several[OF_SEVERAL];
 	char rank[32] = "", gpu[32] = "";
 
@@ -392,13 +391,12 @@ static const char *whose(const struct oom_message *m)
 }
 
 static void print_numbers(const struct gp_page *page,
-			  const struct gp_log_report *r)
+			  const struct oom_message *m,
+			  const struct oom_conclusion *c)
 {
-	const struct oom_message *m = &r->message;
-	const struct oom_conclusion *c = &r->conclusion;
 	char a[GP_BYTES_TEXT], b[GP_BYTES_TEXT];
 
-	print_where(page, r);
+	print_where(page, m);
 	if (!m->total.is_there)
 		return;
 	gp_page_field(
@@ -431,16 +429,16 @@ static void print_how_xpu(const struct gp_page *page)
 	fprintf(page->out, "  gpupool view holders oom.pickle\n");
 }
 
-static void print_how(const struct gp_page *page, const struct gp_log_report *r)
+static void print_how(const struct gp_page *page, const struct oom_message *m)
 {
-	const struct gp_gpu *gpu = gp_gpu_of_capacity(r->message.total.bytes);
-	bool is_cuda = r->message.api == OOM_OF_CUDA;
+	const struct gp_gpu *gpu = gp_gpu_of_capacity(m->total.bytes);
+	bool is_cuda = m->api == OOM_OF_CUDA;
 
-	if (r->message.is_async)
+	if (m->is_async)
 		gp_page_line(page, GP_TONE_PLAIN, 0,
 			     "Nothing can be recorded of cudaMallocAsync: set "
 			     "%s=backend:native first.",
-			     r->message.variable);
+			     m->variable);
 	gp_page_line(
 		page, GP_TONE_PLAIN, 0,
 		"A trace shows what helps. Call "
@@ -455,27 +453,7 @@ static void print_how(const struct gp_page *page, const struct gp_log_report *r)
 			gpu ? " --gpu " : "", gpu ? gpu->name : "");
 }
 
-void gp_report_log_text(const struct gp_log_report *report,
-			const struct gp_report_style *style, FILE *out)
-{
-	struct gp_page page = gp_page_make(style, out);
-	const struct oom_message *m = &report->message;
-	const struct oom_conclusion *c = &report->conclusion;
-
-	gp_page_line(&page, GP_TONE_BAD, 0, "%s", sentence_of(m, c).text);
-	print_try(&page, m, c);
-	gp_page_blank(&page);
-	print_numbers(&page, report);
-	if (m->form >= OOM_MPS && m->form != OOM_DRIVER)
-		return; /* nothing that gpupool can read can be recorded */
-	gp_page_blank(&page);
-	if (m->api == OOM_OF_XPU)
-		print_how_xpu(&page);
-	else
-		print_how(&page, report);
-}
-
-/* ---- for a program ---- */
+/* ---- of several logs ---- */
 
 static const char *const causes[] = {
 	[OOM_BY_PLACEMENT] = "fragmentation",
@@ -491,6 +469,85 @@ static const char *const causes[] = {
 	[OOM_BY_HOST] = "host",
 	[OOM_BY_UNKNOWN] = "unknown",
 };
+
+#define LOGS_SHOWN 8
+
+/* Without folders, unless another one has the same name: torchrun's are
+ * 0/stderr.log, 1/stderr.log. */
+static const char *name_of(const struct gp_log_report *r, size_t index)
+{
+	const char *name = gp_page_name(r->logs[index].path);
+
+	for (size_t i = 0; i < r->count; i++)
+		if (i != index && !strcmp(gp_page_name(r->logs[i].path), name))
+			return r->logs[index].path;
+	return name;
+}
+
+static void print_other(const struct gp_page *page, const char *label,
+			const struct gp_log_report *r, size_t index)
+{
+	const struct oom_logged *log = &r->logs[index];
+	const struct oom_message *m = &log->message;
+	char asked[GP_BYTES_TEXT], gpu[32] = "";
+
+	if (m->has_device)
+		snprintf(gpu, sizeof(gpu), " of GPU %u", m->device);
+	gp_page_field(page, label, "%s: %s%s; cause: %s%s%s", name_of(r, index),
+		      m->asked.is_there ? gp_bytes_text(m->asked.bytes, asked)
+					: "no size",
+		      gpu, causes[log->conclusion.cause], *m->time ? "; " : "",
+		      m->time);
+}
+
+/* The message's file, and whether it was the first. */
+static void print_logs(const struct gp_page *page,
+		       const struct gp_log_report *r)
+{
+	const struct oom_logged *first = &r->logs[r->first];
+	size_t shown = 0;
+
+	if (!r->has_several)
+		return;
+	gp_page_field(page, "Logs",
+		      "%zu of %zu %s such a message; shown is that of "
+		      "%s%s%s",
+		      r->count, r->files, r->count == 1 ? "has" : "have",
+		      name_of(r, r->first),
+		      r->count == 1   ? ""
+		      : r->is_by_time ? ", the first to fail, at "
+				      : "; no times tell which was first",
+		      r->count > 1 && r->is_by_time ? first->message.time : "");
+	for (size_t i = 0; i < r->count && shown < LOGS_SHOWN; i++)
+		if (i != r->first)
+			print_other(page, shown++ ? "" : "Others", r, i);
+	if (r->count - 1 > shown)
+		gp_page_field(page, "", "and %zu more", r->count - 1 - shown);
+}
+
+void gp_report_log_text(const struct gp_log_report *report,
+			const struct gp_report_style *style, FILE *out)
+{
+	struct gp_page page = gp_page_make(style, out);
+	const struct oom_message *m = &report->logs[report->first].message;
+	const struct oom_conclusion *c =
+		&report->logs[report->first].conclusion;
+
+	gp_page_line(&page, GP_TONE_BAD, 0, "%s", sentence_of(m, c).text);
+	print_try(&page, m, c);
+	gp_page_blank(&page);
+	print_logs(&page, report);
+	print_numbers(&page, m, c);
+	if (m->form >= OOM_MPS && m->form != OOM_DRIVER)
+		return; /* nothing that gpupool can read can be recorded */
+	gp_page_blank(&page);
+	if (m->api == OOM_OF_XPU)
+		print_how_xpu(&page);
+	else
+		print_how(&page, m);
+}
+
+/* ---- for a program ---- */
 
 static const char *const apis[] = {
 	[OOM_OF_CUDA] = "cuda",
@@ -514,34 +571,63 @@ static void write_printed(struct gp_emit *json, const char *key,
 	write_known(json, key, bytes.is_there, bytes.bytes);
 }
 
+static void write_keys(struct gp_emit *json, const struct oom_message *m,
+		       const struct oom_conclusion *c)
+{
+	gp_emit_uint(json, "line", m->line);
+	gp_emit_uint(json, "messages", m->count);
+	gp_emit_uint(json, "gpus", (uint64_t)__builtin_popcountll(m->devices));
+	write_known(json, "device", m->has_device, m->device);
+	write_known(json, "rank", m->has_rank, m->rank);
+	gp_emit_text(json, "api", apis[m->api]);
+	gp_emit_text(json, "cause", causes[c->cause]);
+	if (is_worth_a_try(m, c))
+		gp_emit_text(json, "worth_a_try", "expandable_segments:True");
+	else
+		gp_emit_null(json, "worth_a_try");
+	gp_emit_text(json, "variable", m->variable);
+	write_printed(json, "asked_bytes", m->asked);
+	write_known(json, "allocated_bytes", m->total.is_there, c->allocated);
+	write_known(json, "reserved_bytes", m->form == OOM_TOLD,
+		    m->reserved.bytes);
+	write_printed(json, "free_bytes", m->free);
+	write_printed(json, "total_bytes", m->total);
+	write_printed(json, "limit_bytes", m->limit);
+	write_printed(json, "others_bytes", m->others);
+	write_known(json, "missing_bytes", m->total.is_there, c->missing);
+	write_known(json, "spilled_bytes", m->total.is_there, c->spilled);
+}
+
+static void write_several(struct gp_emit *json, const struct gp_log_report *r)
+{
+	gp_emit_uint(json, "files", r->files);
+	if (r->is_by_time || r->count == 1)
+		gp_emit_text(json, "first", r->logs[r->first].path);
+	else
+		gp_emit_null(json, "first");
+	gp_emit_open(json, "logs", '[', GP_EMIT_LINES);
+	for (size_t i = 0; i < r->count; i++) {
+		gp_emit_open(json, NULL, '{', GP_EMIT_LINES);
+		gp_emit_text(json, "path", r->logs[i].path);
+		if (*r->logs[i].message.time)
+			gp_emit_text(json, "time", r->logs[i].message.time);
+		else
+			gp_emit_null(json, "time");
+		write_keys(json, &r->logs[i].message, &r->logs[i].conclusion);
+		gp_emit_close(json, '}');
+	}
+	gp_emit_close(json, ']');
+}
+
 void gp_report_log_json(const struct gp_log_report *report, FILE *out)
 {
 	struct gp_emit json = gp_emit_begin(GP_REPORT_SCHEMA, out);
-	const struct oom_message *m = &report->message;
-	const struct oom_conclusion *c = &report->conclusion;
 
 	gp_emit_trace_path(&json, report->path, NULL);
-	gp_emit_uint(&json, "line", m->line);
-	gp_emit_uint(&json, "messages", m->count);
-	gp_emit_uint(&json, "gpus", (uint64_t)__builtin_popcountll(m->devices));
-	write_known(&json, "device", m->has_device, m->device);
-	write_known(&json, "rank", m->has_rank, m->rank);
-	gp_emit_text(&json, "api", apis[m->api]);
-	gp_emit_text(&json, "cause", causes[c->cause]);
-	if (is_worth_a_try(m, c))
-		gp_emit_text(&json, "worth_a_try", "expandable_segments:True");
+	if (report->has_several)
+		write_several(&json, report);
 	else
-		gp_emit_null(&json, "worth_a_try");
-	gp_emit_text(&json, "variable", m->variable);
-	write_printed(&json, "asked_bytes", m->asked);
-	write_known(&json, "allocated_bytes", m->total.is_there, c->allocated);
-	write_known(&json, "reserved_bytes", m->form == OOM_TOLD,
-		    m->reserved.bytes);
-	write_printed(&json, "free_bytes", m->free);
-	write_printed(&json, "total_bytes", m->total);
-	write_printed(&json, "limit_bytes", m->limit);
-	write_printed(&json, "others_bytes", m->others);
-	write_known(&json, "missing_bytes", m->total.is_there, c->missing);
-	write_known(&json, "spilled_bytes", m->total.is_there, c->spilled);
+		write_keys(&json, &report->logs->message,
+			   &report->logs->conclusion);
 	gp_emit_close(&json, '}');
 }

@@ -208,11 +208,14 @@ void gp_report_look_text(const struct gp_look_report *report,
 			 const struct gp_report_style *style, FILE *out);
 void gp_report_look_json(const struct gp_look_report *report, FILE *out);
 
-/* A log that holds the message of an OutOfMemoryError: `gpupool train.log`. */
+/* Logs that hold the message of an OutOfMemoryError: `gpupool train.log`. */
 struct gp_log_report {
-	const char *path;
-	struct oom_message message;
-	struct oom_conclusion conclusion;
+	const char *path; /* as given */
+	const struct oom_logged *logs;
+	size_t count, first; /* first: the one to show */
+	bool is_by_time;     /* it was the first to fail */
+	bool has_several;    /* a folder, or several files */
+	size_t files;	     /* that were looked at */
 };
 void gp_report_log_text(const struct gp_log_report *report,
 			const struct gp_report_style *style, FILE *out);

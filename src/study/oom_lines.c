@@ -531,10 +531,27 @@ static void note_rank(const struct log *log, struct oom_message *m)
 	}
 }
 
-/* How little is told: of all that are whole, the last is taken. */
-static int silence(const struct oom_message *m)
+/* The words before the message that are a date or a time. */
+static void note_time(const struct log *log, struct oom_message *m)
 {
-	return m->form < OOM_CUT ? 0 : (int)m->form;
+	const char *at = log->head, *end = at + log->head_length;
+	size_t length = 0;
+
+	while (at < end) {
+		struct token token = token_at(at, end);
+		bool is_part = is_time(&token);
+
+		at += token.length + token.blanks;
+		if (!is_part && length)
+			break;
+		if (!is_part || length + token.length + 2 > OOM_TIME_ROOM)
+			continue;
+		if (length)
+			m->time[length++] = ' ';
+		memcpy(m->time + length, token.text, token.length);
+		length += token.length;
+	}
+	m->time[length] = '\0';
 }
 
 /* Whether numbers may be told. */
@@ -553,9 +570,9 @@ static void take_message(struct log *log, const struct gp_oom_mark *mark)
 	if (!(may_be_whole(mark) && read_message(log, &m)) &&
 	    !read_brief(log, &m))
 		return;
-	if (last->count && silence(&m) > silence(last))
+	if (last->count && oom_log_silence(&m) > oom_log_silence(last))
 		return;
-	if (silence(&m) < silence(last))
+	if (oom_log_silence(&m) < oom_log_silence(last))
 		last->count = last->devices = 0;
 	m.count = last->count + 1;
 	m.devices =
@@ -563,6 +580,7 @@ static void take_message(struct log *log, const struct gp_oom_mark *mark)
 		(m.has_device && m.device < 64 ? UINT64_C(1) << m.device : 0);
 	m.line = log->line;
 	note_rank(log, &m);
+	note_time(log, &m);
 	*last = m;
 }
 

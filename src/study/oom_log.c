@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/larger.h"
+#include "base/text.h"
 #include "formats/readers.h"
 
 /* ---- sizes: "0 bytes", "512.00 KiB", "23.69 GiB" (c10, format_size) ---- */
@@ -633,4 +634,40 @@ struct oom_conclusion oom_log_conclude(const struct oom_message *m)
 		c.missing = c.needed - gp_smaller(c.needed, c.available);
 	c.cause = cause_by_numbers(m, &c);
 	return c;
+}
+
+/* ---- of several logs ---- */
+
+int oom_log_silence(const struct oom_message *m)
+{
+	return m->form < OOM_CUT ? 0 : (int)m->form;
+}
+
+/* Whether times are written alike, so that their text's order is theirs. */
+static bool is_comparable(const char *a, const char *b)
+{
+	for (; *a && *b; a++, b++)
+		if (gp_is_digit(*a) ? !gp_is_digit(*b) : *a != *b)
+			return false;
+	return !*a && !*b;
+}
+
+size_t oom_logs_first(const struct oom_logged *logs, size_t count,
+		      bool *is_by_time)
+{
+	size_t first = 0;
+
+	*is_by_time = *logs->message.time;
+	for (size_t i = 1; i < count; i++)
+		*is_by_time &=
+			is_comparable(logs->message.time, logs[i].message.time);
+	for (size_t i = 1; i < count; i++) {
+		const struct oom_message *a = &logs[i].message;
+		const struct oom_message *b = &logs[first].message;
+
+		if (*is_by_time ? strcmp(a->time, b->time) < 0
+				: oom_log_silence(a) < oom_log_silence(b))
+			first = i;
+	}
+	return first;
 }

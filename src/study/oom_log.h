@@ -26,6 +26,8 @@ struct printed_bytes {
 	bool is_there;
 };
 
+#define OOM_TIME_ROOM 40
+
 enum oom_api { OOM_OF_CUDA, OOM_OF_HIP, OOM_OF_XPU, OOM_OF_MPS };
 
 /* What is told, the most telling first: of several messages, the last of those
@@ -48,7 +50,9 @@ struct oom_message {
 	/* Messages in the file that tell as much; this is the last. */
 	uint64_t count;
 	uint64_t devices; /* of all of them: a bit for each of the first 64 */
-	bool has_rank;	  /* "[rank3]: " is before it */
+	/* As its line begins: "2026-11-27 10:00:00,123"; empty: not told. */
+	char time[OOM_TIME_ROOM];
+	bool has_rank; /* "[rank3]: " is before it */
 	uint32_t rank;
 	enum oom_api api;
 	const char *variable; /* of the environment, for settings: as it names
@@ -124,5 +128,18 @@ bool oom_log_scan(struct gp_source *source, struct oom_message *message);
 enum gp_status oom_log_read(const struct gp_input_config *config,
 			    struct oom_message *message, struct gp_diag *diag);
 struct oom_conclusion oom_log_conclude(const struct oom_message *message);
+
+/* A file of several, such as one of each rank. */
+struct oom_logged {
+	char *path; /* owned by whoever has it */
+	struct oom_message message;
+	struct oom_conclusion conclusion;
+};
+/* The one whose message came first, if every one has a time and all are written
+ * alike (*is_by_time); else the first of those that tell most. */
+size_t oom_logs_first(const struct oom_logged *logs, size_t count,
+		      bool *is_by_time);
+/* How little a message tells; 0: all. */
+int oom_log_silence(const struct oom_message *message);
 
 #endif

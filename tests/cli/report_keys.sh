@@ -261,6 +261,14 @@ echo "CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 8.00 GiB total \
 capacity; 5.00 GiB already allocated; 1.00 GiB free; 7.00 GiB reserved in total)" \
 	> train.log
 write look_log-old look train.log
+mkdir logs
+sed 's/^/2026-11-27 10:00:00 /' train.log > logs/a.log
+cp train.log logs/b.log
+write look_logs-untimed look logs
+sed 's/^/2026-11-27 10:00:01 /' train.log > logs/b.log
+write look_logs-timed look logs
+echo 'RuntimeError: CUDA error: out of memory' > train.log
+write look_log-driver look train.log
 write diff-traces diff "$story" "$out_of_memory"
 write diff-reports diff out/replay-story.json out/replay-both.json
 write doctor-here doctor --cudart "$cudart"
