@@ -153,8 +153,10 @@ static void say_driver(struct gp_words *words, const struct oom_message *m)
 	gp_say(words,
 	       "Out of memory, but not by PyTorch's allocator: %s was asked "
 	       "for memory beside it, for a context, a library or a kernel. "
-	       "The message does not say who holds the device; look with %s "
-	       "for other processes.",
+	       "The message does not say who holds the device: other "
+	       "processes, "
+	       "which %s shows, or PyTorch, as what it has reserved is free to "
+	       "tensors only. set_per_process_memory_fraction() limits that.",
 	       m->api == OOM_OF_CUDA  ? "CUDA"
 	       : m->api == OOM_OF_HIP ? "ROCm"
 				      : "the driver",
