@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Texts: UTF-8, quoting for CSV and for shells, Base64, choices of words. */
+/* Texts: UTF-8, quoting for JSON, CSV and shells, Base64, choices of words. */
 #include "base/text.h"
 
 #include <string.h>
+
+#include "base/safe.h"
 
 /* ---- UTF-8 as in RFC 3629: no overlong forms, no surrogates ---- */
 
@@ -120,6 +122,44 @@ void gp_quote_csv_field(const char *text, FILE *out)
 		gp_quote_csv(text, out);
 	else
 		fputs(text, out);
+}
+
+/* UTF-16, as JSON's escapes are. */
+static void put_code(uint32_t code, FILE *out)
+{
+	if (code < 0x10000) {
+		fprintf(out, "\\u%04x", code);
+		return;
+	}
+	code -= 0x10000;
+	fprintf(out, "\\u%04x\\u%04x", 0xd800 | code >> 10,
+		0xdc00 | (code & 0x3ff));
+}
+
+void gp_quote_json(const char *text, size_t length, FILE *out)
+{
+	size_t bytes;
+	uint32_t code;
+
+	putc('"', out);
+	for (; length; text += bytes, length -= bytes) {
+		unsigned char c = (unsigned char)*text;
+
+		bytes = gp_utf8_character(text, length);
+		if (c == '"' || c == '\\')
+			fprintf(out, "\\%c", c);
+		else if (c < 0x20 || c == 0x7f ||
+			 (c == '#' && length > 1 && text[1] == '#'))
+			put_code(c, out);
+		else if (bytes > 1 && gp_safe_hides(text, bytes, &code))
+			put_code(code, out);
+		else if (bytes)
+			fwrite(text, 1, bytes, out);
+		else
+			fputs("\\ufffd", out);
+		bytes += !bytes;
+	}
+	putc('"', out);
 }
 
 static const char plain[] = "abcdefghijklmnopqrstuvwxyz"

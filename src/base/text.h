@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Texts: UTF-8, quoting for CSV and for shells, the order of names, Base64,
+/* Texts: UTF-8, quoting for JSON, CSV and shells, the order of names, Base64,
  * choices of words. */
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
@@ -39,6 +39,11 @@ size_t gp_utf8_clean(const char *text, size_t length, char *out);
 void gp_quote_csv(const char *text, FILE *out);
 /* Quoted only where necessary. */
 void gp_quote_csv_field(const char *text, FILE *out);
+
+/* A string of JSON (RFC 8259), in quotes. What a terminal or a log would
+ * interpret is escaped (base/safe.h); a byte that is not UTF-8 becomes U+FFFD.
+ */
+void gp_quote_json(const char *text, size_t length, FILE *out);
 
 /* One word of a POSIX shell, quoted only where necessary. Cut off if it does
  * not fit. */

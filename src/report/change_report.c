@@ -81,10 +81,7 @@ static void put_name(const struct gp_page *page, const char *name,
 			name++;
 		fputs("...", page->out);
 	}
-	for (; name < end; name++)
-		putc((unsigned char)*name < 0x20 || *name == 0x7f ? '?' : *name,
-		     page->out);
-	fputs(note, page->out);
+	fprintf(page->out, "%.*s%s", (int)(end - name), name, note);
 }
 
 static const char *side_text(const struct gp_share *share,

@@ -7,50 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/safe.h"
 #include "base/text.h"
 #include "report/group.h"
 #include "report/object.h"
 #include "report/head.h"
 #include "trace/site.h"
-
-static void put_code(FILE *out, uint32_t code)
-{
-	if (code < 0x10000) {
-		fprintf(out, "\\u%04x", code);
-		return;
-	}
-	code -= 0x10000;
-	fprintf(out, "\\u%04x\\u%04x", 0xd800 | code >> 10,
-		0xdc00 | (code & 0x3ff));
-}
-
-/* Escapes what a terminal or a log would interpret, such as control characters.
- */
-static void put_string(FILE *out, const char *text)
-{
-	size_t left = strlen(text), bytes;
-	uint32_t code;
-
-	putc('"', out);
-	for (; left; text += bytes, left -= bytes) {
-		unsigned char c = (unsigned char)*text;
-
-		bytes = gp_utf8_character(text, left);
-		if (c == '"' || c == '\\')
-			fprintf(out, "\\%c", c);
-		else if (c < 0x20 || c == 0x7f || (c == '#' && text[1] == '#'))
-			fprintf(out, "\\u%04x", c);
-		else if (bytes > 1 && gp_safe_hides(text, bytes, &code))
-			put_code(out, code);
-		else if (bytes)
-			fwrite(text, 1, bytes, out);
-		else
-			fputs("\\ufffd", out);
-		bytes += !bytes;
-	}
-	putc('"', out);
-}
 
 static bool is_flat(const struct gp_emit *json)
 {
@@ -74,7 +35,7 @@ static void put_key(struct gp_emit *json, const char *key)
 	else if (json->has_items)
 		putc(' ', json->out);
 	if (key) {
-		put_string(json->out, key);
+		gp_quote_json(key, strlen(key), json->out);
 		fputs(": ", json->out);
 	}
 	json->has_items = true;
@@ -157,7 +118,7 @@ void gp_emit_text(struct gp_emit *json, const char *key, const char *text)
 		return;
 	}
 	put_key(json, key);
-	put_string(json->out, text);
+	gp_quote_json(text, strlen(text), json->out);
 }
 
 void gp_emit_null(struct gp_emit *json, const char *key)

@@ -112,24 +112,6 @@ uint64_t ticks_first(const struct gp_trace *trace)
 	return first;
 }
 
-/* ---- texts inside JSON (RFC 8259) ---- */
-
-void text_json(FILE *out, const char *text, size_t length)
-{
-	putc('"', out);
-	for (size_t i = 0; i < length; i++) {
-		unsigned char c = (unsigned char)text[i];
-
-		if (c == '"' || c == '\\')
-			fprintf(out, "\\%c", c);
-		else if (c < 0x20 || c == 0x7f)
-			fprintf(out, "\\u%04x", c);
-		else
-			putc(c, out);
-	}
-	putc('"', out);
-}
-
 /* ---- memory at the peak, by stack ---- */
 
 static void add_block(struct peak *peak, const struct gp_trace *trace,

@@ -123,11 +123,6 @@ uint64_t ticks_of(struct ticks *ticks, uint64_t event);
 /* The first of all devices; 0 where no event has a time. */
 uint64_t ticks_first(const struct gp_trace *trace);
 
-/* ---- texts inside JSON ---- */
-
-/* In quotes; UTF-8 without NULs. */
-void text_json(FILE *out, const char *text, size_t length);
-
 /* ---- memory at the peak of reserved, by stack ---- */
 
 /* Bytes of blocks, as rounded. */

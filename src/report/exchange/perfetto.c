@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "report/exchange/exchange.h"
 #include "trace/site.h"
 
@@ -60,7 +61,7 @@ static void open_event(struct perfetto *p, const char *phase, uint64_t time_us)
 static void put_name(struct perfetto *p, const char *name)
 {
 	fputs(",\"name\":", p->out);
-	text_json(p->out, name, strlen(name));
+	gp_quote_json(name, strlen(name), p->out);
 }
 
 static void put_label(struct perfetto *p, const char *kind, unsigned thread,
@@ -86,7 +87,7 @@ static void *begin(const struct gp_exchange_config *config)
 	fputs("{\"displayTimeUnit\":\"ms\",\"otherData\":{\"writer\":"
 	      "\"gpupool\",\"trace\":",
 	      p->out);
-	text_json(p->out, config->name, strlen(config->name));
+	gp_quote_json(config->name, strlen(config->name), p->out);
 	fprintf(p->out, ",\"time\":\"%s\"},\"traceEvents\":[",
 		p->first_us ? "as recorded"
 			    : "not recorded: one microsecond for each event");
@@ -137,7 +138,7 @@ static void add_action(void *state, const struct gp_action *action,
 
 		fputs(",\"site\":", p->out);
 		gp_site_text(t, cause->site, site);
-		text_json(p->out, site, strlen(site));
+		gp_quote_json(site, strlen(site), p->out);
 	}
 	fputs("}}", p->out);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "report/exchange/exchange.h"
 
 #define SCHEMA "https://www.speedscope.app/file-format-schema.json"
@@ -44,7 +45,7 @@ static void *begin(const struct gp_exchange_config *config)
 				sizeof(*s->texts));
 	fputs("{\"$schema\":\"" SCHEMA "\",\"exporter\":\"gpupool\",\"name\":",
 	      s->out);
-	text_json(s->out, s->name, strlen(s->name));
+	gp_quote_json(s->name, strlen(s->name), s->out);
 	fputs(",\"activeProfileIndex\":0,\"profiles\":[", s->out);
 	return s;
 }
@@ -155,10 +156,10 @@ static void put_frame(const struct speedscope *s, const char *text)
 	struct frame frame = frame_of(text);
 
 	fputs("{\"name\":", s->out);
-	text_json(s->out, frame.name, frame.name_length);
+	gp_quote_json(frame.name, frame.name_length, s->out);
 	if (frame.line) {
 		fputs(",\"file\":", s->out);
-		text_json(s->out, frame.file, frame.file_length);
+		gp_quote_json(frame.file, frame.file_length, s->out);
 		fprintf(s->out, ",\"line\":%" PRIu64, frame.line);
 	}
 	putc('}', s->out);
