@@ -38,7 +38,8 @@ enum gp_measure_unit {
 enum gp_measure_scope {
 	GP_SCOPE_RUN,	  /* the whole run */
 	GP_SCOPE_MOMENT,  /* after each event */
-	GP_SCOPE_COUNTER, /* the whole run; a counter of memory_stats */
+	GP_SCOPE_COUNTER, /* the whole run; memory_stats has them since
+			   * the last reset */
 	GP_SCOPE_CALLS,	  /* the whole run: "device_calls.NAME" */
 	GP_SCOPE_SUMMARY, /* the whole run, in tables with one row per run */
 };

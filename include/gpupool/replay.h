@@ -196,8 +196,14 @@ struct gp_moment {
 /* The memory of an allocator now; event is stored in the result. */
 struct gp_moment gp_moment_of(struct gp_allocator *allocator, uint64_t event);
 
+/* What stats count of the whole run, whatever the program resets. */
+struct gp_run_counts {
+	int64_t retries, synchronizes, device_allocs, device_frees;
+};
+
 struct gp_replay_result {
 	struct gp_stats stats;
+	struct gp_run_counts counts;
 	struct gp_recorded recorded;	/* as reported by the recording */
 	struct gp_pool_reserved *pools; /* private pools that had memory */
 	size_t pool_count;

@@ -140,9 +140,9 @@ static void note(struct session *s, struct gp_engine_run *run,
 			(double)peak->reserved;
 	run->device_calls = calls_of(&result->calls);
 	run->time_us = gp_price_whole_us(s->report.prices, &result->calls,
-					 result->stats.num_sync_all_streams);
+					 result->counts.synchronizes);
 	run->dropped = result->dropped;
-	run->retries = (uint64_t)result->stats.num_alloc_retries;
+	run->retries = (uint64_t)result->counts.retries;
 }
 
 static void find_need(struct gp_plan *plan, uint32_t device,

@@ -470,7 +470,7 @@ static struct gp_rank_run rank_run_of(const struct gp_replay_result *result)
 		.allocated = gp_replay_peak_allocated(result),
 		.ooms = (uint64_t)result->ooms.count,
 		.dropped = result->dropped,
-		.retries = (uint64_t)result->stats.num_alloc_retries,
+		.retries = (uint64_t)result->counts.retries,
 		.checked = result->fidelity.checked,
 		.matched = result->fidelity.matched,
 	};

@@ -233,12 +233,26 @@ static void do_free(struct replay *r, const struct gp_event *event)
 	r->allocator->ops->free(r->allocator, event->id);
 }
 
+/* Adds what the allocator counted since the last reset. */
+static void add_counts(struct gp_run_counts *counts,
+		       struct gp_allocator *allocator)
+{
+	const struct gp_stats *stats = allocator->ops->stats(allocator);
+
+	counts->retries += stats->num_alloc_retries;
+	counts->synchronizes += stats->num_sync_all_streams;
+	counts->device_allocs += stats->num_device_alloc;
+	counts->device_frees += stats->num_device_free;
+}
+
 static void do_other(struct replay *r, const struct gp_event *event)
 {
 	enum gp_answer answer = GP_SERVED;
 
 	if (event->kind == GP_EMPTY_CACHE)
 		aim_at_returns(r);
+	if (event->kind == GP_RESET_ACCUMULATED)
+		add_counts(&r->result->counts, r->allocator);
 	if (event->kind == GP_OTHER_MEMORY)
 		set_other(r, event->size);
 	else if (event->kind == GP_SEGMENT_ALLOC)
@@ -394,6 +408,7 @@ static void collect_results(struct gp_replay_result *result,
 			    struct gp_device *device)
 {
 	result->stats = *allocator->ops->stats(allocator);
+	add_counts(&result->counts, allocator);
 	result->recorded = gp_trace_recorded(config->trace, config->device);
 	note_pools(result, config->trace, allocator);
 	result->calls = device->calls;

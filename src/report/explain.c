@@ -801,7 +801,7 @@ static void write_calls(struct gp_emit *json, const struct gp_explain *e)
 	gp_emit_measure(json, GP_NUM_RETRIES, &run);
 	gp_emit_count(json, GP_DEVICE_TIME,
 		      gp_price_whole_us(gp_prices_built_in(), &e->base_calls,
-					e->result.stats.num_sync_all_streams));
+					e->result.counts.synchronizes));
 	gp_emit_objects(json, "released_to_serve", "given_back",
 			e->retries.list, e->retries.count,
 			sizeof(*e->retries.list));

@@ -458,23 +458,22 @@ struct gp_words explain_calls(const struct gp_explain *e)
 	 * device. */
 	const struct gp_device_calls *calls = &e->base_calls;
 	double us = gp_price_of(gp_prices_built_in(), calls,
-				e->result.stats.num_sync_all_streams);
+				e->result.counts.synchronizes);
 	char mallocs[GP_COUNT_TEXT], frees[GP_COUNT_TEXT];
 	char retries[GP_PLURAL_TEXT], bytes[GP_BYTES_TEXT];
 	uint64_t given = e->retries.bytes;
 
-	snprintf(
-		words.text, GP_WORDS,
-		"%s cudaMalloc or map, %s cudaFree or unmap: driver calls of "
-		"about %.1f ms; %s retried%s%s%s.",
-		gp_count_text((uint64_t)e->result.stats.num_device_alloc,
-			      mallocs),
-		gp_count_text((uint64_t)e->result.stats.num_device_free, frees),
-		us / 1e3,
-		gp_plural_text((uint64_t)e->result.stats.num_alloc_retries,
-			       "request", retries),
-		given ? ", " : "", given ? gp_bytes_text(given, bytes) : "",
-		given ? " released to serve requests" : "");
+	snprintf(words.text, GP_WORDS,
+		 "%s cudaMalloc or map, %s cudaFree or unmap: driver calls of "
+		 "about %.1f ms; %s retried%s%s%s.",
+		 gp_count_text((uint64_t)e->result.counts.device_allocs,
+			       mallocs),
+		 gp_count_text((uint64_t)e->result.counts.device_frees, frees),
+		 us / 1e3,
+		 gp_plural_text((uint64_t)e->result.counts.retries, "request",
+				retries),
+		 given ? ", " : "", given ? gp_bytes_text(given, bytes) : "",
+		 given ? " released to serve requests" : "");
 	return words;
 }
 

@@ -103,8 +103,7 @@ static void print_ooms(const struct gp_page *page,
 
 	snprintf(note, sizeof(note), "%s not served; the first is below",
 		 gp_plural_text(result->dropped, "request", count));
-	count_row(page, "Alloc retries",
-		  (uint64_t)result->stats.num_alloc_retries,
+	count_row(page, "Alloc retries", (uint64_t)result->counts.retries,
 		  "no memory left: cache emptied, tried again", GP_TONE_PLAIN);
 	count_row(page, "OOMs", ooms, ooms ? note : "",
 		  ooms ? GP_TONE_BAD : GP_TONE_PLAIN);

@@ -302,14 +302,14 @@ static void note_levels(struct branch *b)
 		(uint64_t)gp_level_now(&levels[GP_STAT_ALLOCATED_BYTES]));
 }
 
-/* For torch.cuda.reset_accumulated_memory_stats(), which resets these
- * counters. */
-static void forget_counts(struct branch *b)
+/* Before torch.cuda.reset_accumulated_memory_stats(): the counters begin again
+ * from 0, and what they had so far is still counted. */
+static void carry_counts(struct branch *b)
 {
-	b->retries_before = b->synchronizes_before = 0;
-	for (size_t i = 0; i < b->member_count; i++)
-		b->members[i].before.retries =
-			b->members[i].before.synchronizes = 0;
+	const struct gp_stats *stats = b->allocator->ops->stats(b->allocator);
+
+	b->retries_before -= stats->num_alloc_retries;
+	b->synchronizes_before -= stats->num_sync_all_streams;
 }
 
 static void add_member(struct branch *b, const struct member *member,
@@ -484,11 +484,11 @@ static bool serve_other(struct batch *batch, struct branch *b,
 		request_prefers(b->sim, &step->other);
 		return true;
 	}
+	if (step->other.kind == GP_RESET_ACCUMULATED)
+		carry_counts(b);
 	if (request_other(b->allocator, batch->trace, &step->other) ==
 	    GP_REFUSED_BY_RULE)
 		b->refused++;
-	if (step->other.kind == GP_RESET_ACCUMULATED)
-		forget_counts(b);
 	note_levels(b);
 	return true;
 }

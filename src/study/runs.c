@@ -232,12 +232,12 @@ static struct run *add_replay(struct runs *runs, const struct run_asked *asked,
 {
 	const struct run_outcome outcome = {
 		.ooms = result->ooms.count,
-		.retries = (uint64_t)result->stats.num_alloc_retries,
+		.retries = (uint64_t)result->counts.retries,
 		.refused = result->refused,
 		.reserved = result->at_peak.reserved,
 		.peak_allocated = gp_replay_peak_allocated(result),
 		.calls = result->calls,
-		.synchronizes = result->stats.num_sync_all_streams,
+		.synchronizes = result->counts.synchronizes,
 		.has_room = gp_replay_has_room(result),
 		.first_oom = result->first_oom,
 	};

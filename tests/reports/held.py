@@ -43,6 +43,7 @@ CLASSES = (
     "mixed",
     "gc",
     "large",
+    "reset",
 )
 RELEASES = "2.15.0", "2.11.0"
 SITES = [f"train.py:{10 + k} f{k}" for k in range(6)]
@@ -51,8 +52,8 @@ OPS = {
     "pe": "pool_end",
     "pr": "pool_release",
     "e": "empty_cache",
-    "ra": "reset_accumulated_memory_stats",
-    "rp": "reset_peak_memory_stats",
+    "ra": "reset_accumulated_stats",
+    "rp": "reset_peak_stats",
 }
 LEVELS = (
     "allocated_bytes",
@@ -323,6 +324,7 @@ class Held:
         self.gpupool, self.model, self.path = gpupool, model, path
         self.program = program
         self.at = range(len(moments)) if at is None else at
+        self.is_part = at is not None
         self.moments = [moments[event] for event in self.at]
         self.wrong = []
         self.told = {}  # what was said, by the command
@@ -462,11 +464,31 @@ def hold_explain(held):
             held.moments[given["event"]].released,
         )
     hold_holders(held, told)
+    if not held.is_part:
+        hold_counts(held, told)
     hold_cached(held, told)
     if not moment_has_pools(moment):
         hold_pins(held, told["pinned"], told["event"])
     if told["steps_by"] == "marks":
         hold_steps(held, told["steps"])
+
+
+def hold_counts(held, told):
+    """Of the whole run, whatever the program resets."""
+    seen = held.behind(len(held.at) - 1).count
+    held.is_as(
+        "calls and retries",
+        (
+            told["device_allocs"],
+            told["num_device_free"],
+            told["num_alloc_retries"],
+        ),
+        (
+            seen["num_device_alloc"],
+            seen["num_device_free"],
+            seen["num_alloc_retries"],
+        ),
+    )
 
 
 def hold_cached(held, told):

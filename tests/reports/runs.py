@@ -1,10 +1,18 @@
 # SPDX-License-Identifier: MIT
 """Runs of the other model over a program's lines."""
 
+import collections
 import dataclasses
 
 MARK = "mark"  # an event that asks for nothing
 ENDLESS = 1 << 50  # memory that nothing uses up
+
+
+class Counts(collections.Counter):
+    """Those of the whole run, whatever the program resets."""
+
+    def clear(self):
+        pass
 
 
 @dataclasses.dataclass
@@ -36,6 +44,7 @@ def run_behind(model, program, event):
     allocator = model.Allocator(
         program.release, model.Device(program.capacity), program.conf
     )
+    allocator.count = Counts()
     for _ in ran_out(model, allocator, program.lines[: event + 1]):
         pass
     return allocator
@@ -49,6 +58,7 @@ def outcome(held, capacity, conf=None, lines=None):
     ran = Outcome(0, 0, 0, True)
     try:
         allocator = model.Allocator(program.release, device, conf)
+        allocator.count = Counts()
         for failed in ran_out(model, allocator, lines or program.lines):
             ran.ooms += failed
             ran.peak = max(ran.peak, allocator.total)

@@ -27,9 +27,9 @@ static void note(struct gp_explain *explain, struct gp_attempt *trial,
 	trial->serves = trial->no_oom || trial->oom_event > explain->event;
 	trial->peak_reserved = result->at_peak.reserved;
 	trial->peak_allocated = gp_replay_peak_allocated(result);
-	trial->retries = (uint64_t)result->stats.num_alloc_retries;
-	trial->ooms = (uint64_t)result->stats.num_ooms;
-	trial->device_allocs = (uint64_t)result->stats.num_device_alloc;
+	trial->retries = (uint64_t)result->counts.retries;
+	trial->ooms = result->ooms.count;
+	trial->device_allocs = (uint64_t)result->counts.device_allocs;
 	if (trial == &explain->base)
 		explain->base_calls = result->calls;
 }

@@ -101,7 +101,7 @@ static struct gp_breakdown sum(const struct gp_replay_result *result)
 		.is_from_start = result->peak_is_from_start,
 		.is_split = true,
 		.ooms = result->ooms.count,
-		.retries = (uint64_t)result->stats.num_alloc_retries,
+		.retries = (uint64_t)result->counts.retries,
 		.dropped = result->dropped,
 		.peak_allocated = gp_replay_peak_allocated(result),
 	};

@@ -76,7 +76,7 @@ static uint64_t measure_dropped(const struct gp_subject *s)
 
 static uint64_t measure_device_allocs(const struct gp_subject *s)
 {
-	return positive(s->result->stats.num_device_alloc);
+	return positive(s->result->counts.device_allocs);
 }
 
 static double measure_hit_rate(const struct gp_subject *s)
@@ -154,12 +154,12 @@ static double measure_external(const struct gp_subject *s)
 
 static uint64_t measure_retries(const struct gp_subject *s)
 {
-	return positive(s->result->stats.num_alloc_retries);
+	return positive(s->result->counts.retries);
 }
 
 static uint64_t measure_ooms(const struct gp_subject *s)
 {
-	return positive(s->result->stats.num_ooms);
+	return s->result->ooms.count;
 }
 
 /* A row for a kind of call: the device's own counter. */
@@ -179,13 +179,13 @@ CALLS(unmap)
 
 static uint64_t measure_device_frees(const struct gp_subject *s)
 {
-	return positive(s->result->stats.num_device_free);
+	return positive(s->result->counts.device_frees);
 }
 
 static uint64_t measure_device_time(const struct gp_subject *s)
 {
 	return gp_price_whole_us(gp_prices_built_in(), &s->result->calls,
-				 s->result->stats.num_sync_all_streams);
+				 s->result->counts.synchronizes);
 }
 
 static uint64_t measure_first_oom_alloc(const struct gp_subject *s)
@@ -470,7 +470,7 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.unit = GP_UNIT_COUNT,
 		.scope = GP_SCOPE_COUNTER,
 		.meaning = "times the cache was emptied because memory ran out",
-		.formula = "PyTorch's counter of that name",
+		.formula = "PyTorch's counter of that name, without resets",
 		.reading = "Each one released cached memory and asked the "
 			"device again: slow, and the step before an "
 			"out-of-memory error.",
@@ -482,7 +482,7 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.unit = GP_UNIT_COUNT,
 		.scope = GP_SCOPE_COUNTER,
 		.meaning = "requests that ended in an out-of-memory error",
-		.formula = "PyTorch's counter of that name",
+		.formula = "PyTorch's counter of that name, without resets",
 		.reading = "The first ends a program that does not catch it.",
 		.count = measure_ooms,
 	},
@@ -492,7 +492,7 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.unit = GP_UNIT_COUNT,
 		.scope = GP_SCOPE_COUNTER,
 		.meaning = "times memory was released to the device",
-		.formula = "PyTorch's counter of that name",
+		.formula = "PyTorch's counter of that name, without resets",
 		.reading = "If there are many, the cache is emptied again and "
 			"again, and device_allocs grows with it.",
 		.count = measure_device_frees,

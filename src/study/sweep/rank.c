@@ -26,15 +26,14 @@ void gp_row_add(struct gp_sweep_row *row, const struct gp_replay_result *result,
 	struct gp_sweep_row device = {
 		.reserved = result->at_peak.reserved,
 		.allocated = result->at_peak.allocated,
-		.retries = (uint64_t)result->stats.num_alloc_retries,
+		.retries = (uint64_t)result->counts.retries,
 		.ooms = result->ooms.count,
 		.dropped = result->dropped,
 		.first_oom_alloc = oom->is_there ? oom->alloc : 0,
 		.first_oom_event = oom->is_there ? oom->event : 0,
-		.device_allocs = (uint64_t)result->stats.num_device_alloc,
-		.device_time_us =
-			gp_price_whole_us(prices, &result->calls,
-					  result->stats.num_sync_all_streams),
+		.device_allocs = (uint64_t)result->counts.device_allocs,
+		.device_time_us = gp_price_whole_us(
+			prices, &result->calls, result->counts.synchronizes),
 		.devices = 1,
 		.cut_events = result->cut_events,
 	};
