@@ -352,9 +352,9 @@ static void print_setting(const struct explain_page *p,
 	if (*trial->refusal)
 		return;
 	if (!one->is_served)
-		fate = gp_plural_text(one->ooms, "OOM", text);
+		fate = explain_unserved(one->ooms, one->has_room, text);
 	else if (!base->is_served)
-		fate = "no OOM";
+		fate = explain_served(base->ooms, base->has_room);
 	else if (one->reserved != base->reserved)
 		fate = gp_bytes_change(base->reserved, one->reserved, text);
 	print_tried(p,
@@ -399,12 +399,55 @@ static bool setting_helps(const struct explain_page *p,
 		case_of(p, trial)->reserved < case_of(p, base)->reserved);
 }
 
+/* Settings that do not help, by what comes of them. */
+struct useless {
+	size_t served, out_of_memory, others;
+};
+
+static void count_useless(const struct explain_page *p, struct useless *useless,
+			  const struct gp_trial *trial)
+{
+	if (*trial->refusal || setting_helps(p, trial))
+		return;
+	if (is_served(p, trial))
+		useless->served++;
+	else if (case_of(p, trial)->ooms)
+		useless->out_of_memory++;
+	else
+		useless->others++;
+}
+
+static void print_count(const struct explain_page *p, size_t count,
+			const char *one, const char *several, const char *what)
+{
+	char text[GP_PLURAL_TEXT];
+
+	if (count)
+		gp_page_line(&p->page, GP_TONE_PLAIN, 4, "  %s %s%s",
+			     gp_plural_text(count, "other setting", text),
+			     count == 1 ? one : several, what);
+}
+
+static void print_useless(const struct explain_page *p,
+			  const struct useless *useless)
+{
+	bool as_well = !is_served(p, p->explanation->study->trials) &&
+		       !useless->others;
+
+	print_count(p, useless->served, "with", "with", " no lower peak");
+	print_count(p, useless->out_of_memory, "that runs", "that run",
+		    as_well ? " out of memory as well" : " out of memory");
+	print_count(p, useless->others, "that leaves", "that leave",
+		    " too little to others");
+}
+
 /* The advised setting, and the first few others that help. */
 static void print_settings(const struct explain_page *p)
 {
 	const struct gp_study *study = p->explanation->study;
 	bool is_all = p->explanation->has_details;
-	size_t shown = 0, useless = 0;
+	struct useless useless = { 0 };
+	size_t shown = 0;
 
 	if (p->verdict->conf && !is_all) {
 		print_setting(p, &study->trials[p->verdict->trial]);
@@ -412,21 +455,16 @@ static void print_settings(const struct explain_page *p)
 	}
 	for (size_t i = 1; i < study->count; i++) {
 		const struct gp_trial *trial = &study->trials[i];
-		bool helps = setting_helps(p, trial);
+		bool is_advised = p->verdict->conf && i == p->verdict->trial;
 
-		useless += !helps && !*trial->refusal;
-		if (is_all ||
-		    (helps && (!p->verdict->conf || i != p->verdict->trial) &&
-		     shown++ < SETTINGS_SHOWN))
+		if (!is_advised)
+			count_useless(p, &useless, trial);
+		if (is_all || (!is_advised && setting_helps(p, trial) &&
+			       shown++ < SETTINGS_SHOWN))
 			print_setting(p, trial);
 	}
-	if (useless && !is_all)
-		gp_page_line(&p->page, GP_TONE_PLAIN, 4,
-			     "  %zu other setting%s %s", useless,
-			     useless == 1 ? "" : "s",
-			     is_served(p, study->trials)
-				     ? "with no lower peak"
-				     : "that run out of memory as well");
+	if (!is_all)
+		print_useless(p, &useless);
 }
 
 static void print_attempts(const struct explain_page *p)

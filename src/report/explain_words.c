@@ -159,8 +159,8 @@ struct gp_words explain_others(const struct gp_explain *e)
 		gp_say(&words, "; of the first %s",
 		       gp_count_text(e->failure_count - 1, text));
 	if (small)
-		gp_say(&words, "; %s of them do not fit beside what is live",
-		       gp_count_text(small, text));
+		gp_say(&words, "; %s of them do%s not fit beside what is live",
+		       gp_count_text(small, text), small == 1 ? "es" : "");
 	gp_say(&words, ".");
 	return words;
 }
@@ -256,6 +256,21 @@ const char *explain_name(const struct gp_attempt *trial,
 	return text;
 }
 
+const char *explain_unserved(uint64_t ooms, bool has_room,
+			     char text[EXPLAIN_FATE])
+{
+	if (ooms)
+		return gp_plural_text(ooms, "OOM", text);
+	return has_room ? "requests refused" : "no room for others";
+}
+
+const char *explain_served(uint64_t ooms_as_it_is, bool has_room_as_it_is)
+{
+	if (ooms_as_it_is)
+		return "no OOM";
+	return has_room_as_it_is ? "none refused" : "room for others";
+}
+
 const char *explain_fate(const struct gp_attempt *base,
 			 const struct gp_attempt *trial,
 			 char text[EXPLAIN_FATE])
@@ -264,10 +279,10 @@ const char *explain_fate(const struct gp_attempt *base,
 
 	*text = '\0';
 	if (!trial->no_oom)
-		gp_plural_text(trial->ooms, "OOM", text);
-	else if (!base->no_oom)
-		snprintf(text, EXPLAIN_FATE, "no OOM");
-	else if (is != was)
+		return explain_unserved(trial->ooms, false, text);
+	if (!base->no_oom)
+		return explain_served(base->ooms, false);
+	if (is != was)
 		gp_bytes_change(was, is, text);
 	return text;
 }

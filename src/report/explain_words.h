@@ -57,6 +57,12 @@ const char *explain_name(const struct gp_attempt *trial,
 			 char text[EXPLAIN_NAME]);
 /* "3 OOMs", "no OOM", "-1.20 GiB" compared with the run as it is, or "". */
 #define EXPLAIN_FATE GP_PLURAL_TEXT
+/* What a run does not serve: "3 OOMs", "no room for others". has_room: as
+ * gp_replay_has_room(). */
+const char *explain_unserved(uint64_t ooms, bool has_room,
+			     char text[EXPLAIN_FATE]);
+/* Of a run that serves what that one does not: "no OOM". */
+const char *explain_served(uint64_t ooms_as_it_is, bool has_room_as_it_is);
 const char *explain_fate(const struct gp_attempt *base,
 			 const struct gp_attempt *trial,
 			 char text[EXPLAIN_FATE]);

@@ -121,6 +121,7 @@ static void setting_row(const struct finding *f, const struct gp_trial *trial)
 	const struct gp_verdict *v = &study->verdicts[index];
 	const struct gp_trial_case *one = &trial->cases[index];
 	bool is_answer = v->conf && trial == &study->trials[v->trial];
+	char fate[EXPLAIN_FATE];
 
 	if (*trial->refusal)
 		return;
@@ -128,9 +129,11 @@ static void setting_row(const struct finding *f, const struct gp_trial *trial)
 				     ? "as it is"
 				     : gp_head_settings(trial->conf));
 	gp_html_bytes(f->out, "peak_reserved", one->reserved);
-	gp_html_cell(f->out, is_answer	      ? "to be used"
-			     : one->is_served ? "serves all"
-					      : "out of memory");
+	gp_html_cell(f->out,
+		     is_answer	      ? "to be used"
+		     : one->is_served ? "serves all"
+		     : one->ooms      ? "out of memory"
+				 : explain_unserved(0, one->has_room, fate));
 	gp_html_count(f->out, "ooms", one->ooms);
 	gp_html_count(f->out, "retries", one->retries);
 	gp_html_count(f->out, "device_allocs", one->mallocs + one->pages);

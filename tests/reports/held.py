@@ -22,6 +22,7 @@ import tempfile
 
 import answers
 import ranks
+import texts
 import views
 import what_ifs
 from runs import ENDLESS, MARK, run_behind
@@ -338,6 +339,15 @@ class Held:
             if done.returncode not in (0, 1):
                 raise RuntimeError(f"{command}: {done.stderr.strip()}")
             self.told[asked] = json.loads(done.stdout)
+        return self.told[asked]
+
+    def text(self, command):
+        """What is said to people of the program's run."""
+        asked = (command, self.path, *self.program.options())
+        if asked not in self.told:
+            self.told[asked] = subprocess.run(
+                [self.gpupool, *asked],
+                capture_output=True, text=True, check=False).stdout  # fmt: skip
         return self.told[asked]
 
     def behind(self, event):
@@ -777,6 +787,7 @@ HOLDS = (
     hold_check,
     *answers.HOLDS,
     *ranks.HOLDS,
+    *texts.HOLDS,
     *views.HOLDS,
     *what_ifs.HOLDS,
 )
