@@ -839,8 +839,9 @@ const struct gp_key keys_of_advice[] = {
 	KEY("pareto", BOOL, 0, "Nothing has both less memory and less time."),
 	KEY("tie_with_previous", BOOL, 0,
 	    "Nothing decides between it and the one before."),
-	KEY("peak_reserved_minus_recorded_bytes", MORE_BYTES, 0,
-	    "peak_reserved_bytes less that of the recorded settings."),
+	KEY("peak_reserved_minus_recorded_bytes", MORE_BYTES, NULLABLE,
+	    "peak_reserved_bytes less that of the recorded settings; null: "
+	    "these leave too little to others."),
 	KEY("worst_trace", COUNT, 0,
 	    "Index of the trace whose numbers are reported."),
 	OBJECT("summary", 0, "summary"),

@@ -287,7 +287,8 @@ static void draw(const struct gp_sweep_report *sweep,
 	draw_front(&plot);
 	for (size_t i = ranking->count; i-- > 0;)
 		draw_contender(&plot, i);
-	draw_point(&plot, "point recorded", recorded, "as recorded");
+	if (!*recorded->failure)
+		draw_point(&plot, "point recorded", recorded, "as recorded");
 	fputs("</svg></div>\n", out);
 }
 

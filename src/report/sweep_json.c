@@ -313,9 +313,13 @@ static void write_order(struct gp_emit *json,
 					      ranking->count, i));
 		gp_emit_bool(json, "tie_with_previous",
 			     i && gp_rank_is_tie(c - 1, c));
-		gp_emit_int(json, "peak_reserved_minus_recorded_bytes",
-			    (int64_t)(gp_row_peak(c->row) -
-				      ranking->recorded.reserved));
+		if (*ranking->recorded.failure)
+			gp_emit_null(json,
+				     "peak_reserved_minus_recorded_bytes");
+		else
+			gp_emit_int(json, "peak_reserved_minus_recorded_bytes",
+				    (int64_t)(gp_row_peak(c->row) -
+					      ranking->recorded.reserved));
 		gp_emit_uint(json, "worst_trace", c->row->worst);
 		write_row(json, c->row);
 		gp_emit_close(json, '}');

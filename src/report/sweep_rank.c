@@ -377,11 +377,14 @@ static struct gp_cell text(enum gp_cell_kind kind, const char *value)
 				 .text = value };
 }
 
-static void fill_numbers(const struct gp_sweep_row *row, uint64_t recorded,
+static void fill_numbers(const struct gp_sweep_row *row,
+			 const struct gp_sweep_row *recorded,
 			 struct gp_cell cells[COLUMNS])
 {
 	cells[PEAK] = number(GP_CELL_BYTES, gp_row_peak(row));
-	cells[CHANGE] = number(GP_CELL_MORE, gp_row_peak(row) - recorded);
+	if (!*recorded->failure)
+		cells[CHANGE] = number(GP_CELL_MORE,
+				       gp_row_peak(row) - recorded->reserved);
 	cells[RESERVED] = number(GP_CELL_BYTES, row->reserved);
 	cells[ALLOCATED] = number(GP_CELL_BYTES, row->allocated);
 	cells[GAP] = number(GP_CELL_BYTES, gp_row_gap(row));
@@ -470,7 +473,7 @@ void sweep_table_contender(const struct gp_table *table,
 	cells[PLACE] = number(GP_CELL_COUNT, i + 1);
 	cells[FRONT] = number(GP_CELL_FLAG, is_front);
 	fill_entry(sweep, c->index, label, alike, cells);
-	fill_numbers(c->row, ranking->recorded.reserved, cells);
+	fill_numbers(c->row, &ranking->recorded, cells);
 	put_row(table, label, c->row, cells);
 	free(label);
 	free(alike);
@@ -479,11 +482,19 @@ void sweep_table_contender(const struct gp_table *table,
 void sweep_table_recorded(const struct gp_table *table,
 			  const struct ranking *ranking)
 {
+	const struct gp_sweep_row *row = &ranking->recorded;
 	struct gp_cell cells[COLUMNS] = { 0 };
+	char label[GP_FAILURE_TEXT + 16];
 
 	cells[LABEL] = text(GP_CELL_WORD, "*as recorded*");
-	fill_numbers(&ranking->recorded, ranking->recorded.reserved, cells);
-	put_row(table, "as recorded", &ranking->recorded, cells);
+	if (*row->failure) {
+		snprintf(label, sizeof(label), "as recorded (%s)",
+			 row->failure);
+		put_row(table, label, row, cells);
+		return;
+	}
+	fill_numbers(row, row, cells);
+	put_row(table, "as recorded", row, cells);
 }
 
 /* A combination without a place: the reason, and no numbers. */

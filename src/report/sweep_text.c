@@ -283,6 +283,11 @@ static void print_first(const struct scene *s, const struct gp_sweep_row *first,
 			     "first: %s, with %s not served.",
 			     label,
 			     gp_plural_text(first->dropped, "request", count));
+	else if (*was->failure)
+		gp_page_line(&s->page, GP_TONE_GOOD, 2,
+			     "First of these combinations: %s, which reserves "
+			     "%s at the peak.",
+			     label, gp_bytes_text(gp_row_peak(first), bytes));
 	else if (was->dropped ||
 		 gp_study_is_less(gp_row_peak(first), was->reserved))
 		gp_page_line(&s->page, GP_TONE_GOOD, 2,
