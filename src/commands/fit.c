@@ -23,6 +23,7 @@
 #include "report/report.h"
 #include "report/page.h"
 #include "simcuda/simcuda.h"
+#include "trace/draft.h"
 
 /* The state of one run of the command. */
 struct session {
@@ -215,27 +216,48 @@ static enum gp_status explain_worst(struct session *s, struct gp_diag *diag)
 	return gp_explain(&config, &s->explain, diag);
 }
 
-/* Memory that PyTorch cannot use may already be in the trace, where record
- * writes it; it is not subtracted twice. */
+/* The trace without the memory of others that it tells of; NULL: it tells of
+ * none. */
+static struct gp_trace *without_others(const struct gp_trace *trace)
+{
+	struct gp_draft draft;
+	bool has_others = false;
+
+	for (size_t d = 0; d < trace->device_count; d++)
+		has_others |= gp_trace_others(&trace->devices[d]) > 0;
+	if (!has_others)
+		return NULL;
+	gp_draft_init(&draft, trace);
+	for (size_t d = 0; d < trace->device_count; d++) {
+		struct gp_draft_device *device = &draft.devices[d];
+
+		for (size_t i = 0; i < device->event_count; i++)
+			if (device->events[i].kind == GP_OTHER_MEMORY)
+				gp_draft_leave_out(&device->events[i]);
+	}
+	return gp_draft_finish(&draft);
+}
+
+/* What PyTorch cannot use is that of the device asked about, and not also that
+ * of the device in the trace, of which record writes it there. */
 static void limit(struct session *s, struct gp_options *options)
 {
 	const struct gp_ranks *ranks = &s->ranking.ranks;
-	uint64_t others = 0;
 
-	for (size_t i = 0; i < ranks->count; i++)
-		for (size_t d = 0; d < ranks->classes[i].trace->device_count;
-		     d++)
-			others = gp_larger(
-				others,
-				gp_trace_others(
-					&ranks->classes[i].trace->devices[d]));
-	s->report.others = others;
-	if (!others)
-		options->capacity -= s->report.besides.high;
-	for (size_t i = 0; i < ranks->count; i++)
-		for (size_t d = 0; d < ranks->classes[i].trace->device_count;
-		     d++)
-			s->ranking.plans[i].capacity[d] = options->capacity;
+	options->capacity -= s->report.besides.high;
+	for (size_t i = 0; i < ranks->count; i++) {
+		struct gp_plan *plan = &s->ranking.plans[i];
+		struct gp_trace *alone;
+
+		for (size_t d = 0; d < plan->trace->device_count; d++)
+			plan->capacity[d] = options->capacity;
+		alone = without_others(plan->trace);
+		if (!alone)
+			continue;
+		s->ranking.what_ifs[i].trace = alone;
+		plan->trace = alone;
+		gp_plan_foresee(plan);
+	}
 }
 
 static enum gp_status judge(struct session *s, struct gp_diag *diag)

@@ -66,14 +66,9 @@ static struct need need_of(const struct gp_fit_report *r, uint64_t pytorch)
 	return need;
 }
 
-static uint64_t pytorch_of(const struct gp_fit_report *r, uint64_t need)
-{
-	return is_known(need) ? need - r->others : need;
-}
-
 static struct need as_it_is(const struct gp_fit_report *r)
 {
-	return need_of(r, pytorch_of(r, verdict_of(r)->need_as_recorded));
+	return need_of(r, verdict_of(r)->need_as_recorded);
 }
 
 /* The need with the advised setting; zero if none is advised. */
@@ -81,7 +76,7 @@ static struct need with_setting(const struct gp_fit_report *r)
 {
 	const struct gp_verdict *v = verdict_of(r);
 
-	return need_of(r, v->conf ? pytorch_of(r, v->need) : 0);
+	return need_of(r, v->conf ? v->need : 0);
 }
 
 uint64_t gp_fit_needs(const struct gp_fit_report *r)

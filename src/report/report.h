@@ -344,9 +344,7 @@ struct gp_fit_report {
 	const char *kept;    /* the trace; NULL: it is not kept */
 	const struct gp_gpu *gpu;
 	struct gp_non_pytorch besides; /* its high is not PyTorch's to use */
-	uint64_t others; /* of that, what is in the trace, so that the verdict
-			  * counts it; 0: nothing */
-	const struct gp_ranks *ranks; /* NULL: one process is all */
+	const struct gp_ranks *ranks;  /* NULL: one process is all */
 	uint32_t sharers; /* processes that use one device, each judged as if
 			   * it were its own; 0: none does */
 	uint32_t shared;  /* that device: CUDA's ordinal */

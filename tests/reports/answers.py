@@ -77,6 +77,29 @@ def hold_headroom(held):
         )
 
 
+# ---- fit ----
+
+
+def hold_fit(held):
+    """What PyTorch needs on another device, where no others are."""
+    program = held.program
+    told = held.report("fit --gpu t4 --trace", held.path)
+    if told["devices"][0]["verdict"]["kind"] == "undecided":
+        return
+    lines = [line for line in program.lines if line.split()[0] != "o"]
+    need = told["needs"]["pytorch_bytes"]
+    for capacity, served in (need, True), (need - GRAIN, False):
+        ran = outcome(held, capacity, lines=lines)
+        held.is_as(f"fit at {capacity}", served, not ran.ooms)
+    gpu = told["gpu"]
+    room = gpu["bytes"] - gpu["non_pytorch_high_bytes"]
+    ran = outcome(held, room, lines=lines)
+    held.is_as("fits", told["fits"], not ran.ooms)
+    if not ran.ooms:
+        used = ran.peak + gpu["non_pytorch_high_bytes"]
+        held.is_as("nvidia-smi", told["nvidia_smi_bytes"], used)
+
+
 # ---- other settings ----
 
 
@@ -284,6 +307,7 @@ def hold_info(held):
 
 HOLDS = (
     hold_headroom,
+    hold_fit,
     hold_tried,
     hold_verdict,
     hold_sweep,
