@@ -256,7 +256,7 @@ static void print_sizes(const struct gp_page *page,
 
 /* ---- where two programs diverge ---- */
 
-#define DEED 96
+#define DEED 160
 
 static const char *deed(const struct gp_request *r, char text[DEED])
 {
@@ -277,22 +277,73 @@ static const char *deed(const struct gp_request *r, char text[DEED])
 			 "does %s: stream %" PRIu64
 			 " waits for stream %" PRIu64,
 			 gp_event_kind_name(r->kind), r->by, r->stream);
+	else if (r->kind == GP_SET_FRACTION)
+		snprintf(text, DEED, "does %s: %.6g",
+			 gp_event_kind_name(r->kind), r->fraction);
+	else if (r->kind == GP_OTHER_MEMORY)
+		snprintf(text, DEED, "does %s: %s", gp_event_kind_name(r->kind),
+			 bytes);
+	else if (r->text)
+		snprintf(text, DEED, "does %s: %.60s",
+			 gp_event_kind_name(r->kind), r->text);
 	else
 		snprintf(text, DEED, "does %s", gp_event_kind_name(r->kind));
 	return text;
 }
 
-static void print_request(const struct gp_page *page, const char *name,
-			  const struct gp_request *r)
+/* What tells two requests apart whose words are the same: exact sizes, pools,
+ * or their blocks. */
+static void add_detail(const struct gp_request *r,
+		       const struct gp_request *other, char text[DEED])
 {
-	char event[GP_COUNT_TEXT], text[DEED];
+	char count[GP_COUNT_TEXT];
+	size_t used = strlen(text);
+
+	text += used;
+	if (r->size != other->size)
+		snprintf(text, DEED - used, " (%s bytes)",
+			 gp_count_text(r->size, count));
+	else if (r->pool.first != other->pool.first ||
+		 r->pool.second != other->pool.second)
+		snprintf(text, DEED - used,
+			 " in pool (%" PRIu64 ", %" PRIu64 ")", r->pool.first,
+			 r->pool.second);
+	else if (r->stream != other->stream)
+		snprintf(text, DEED - used, " on stream %" PRIu64, r->stream);
+	else if (r->born != other->born && r->born)
+		snprintf(text, DEED - used, " of event %s",
+			 gp_count_text(r->born - 1, count));
+	else if (r->born != other->born)
+		snprintf(text, DEED - used, " of before the trace");
+}
+
+static void print_request(const struct gp_page *page, const char *name,
+			  const struct gp_request *r, const char *text)
+{
+	char event[GP_COUNT_TEXT];
 	const char *step = r->step ? r->step : "";
 	bool is_known = *step || *r->site;
 
 	gp_page_line(page, GP_TONE_PLAIN, 5, "  %s  %s%s%s%sevent %s%s: %s",
 		     name, step, *step && *r->site ? ", " : "", r->site,
 		     is_known ? " (" : "", gp_count_text(r->event, event),
-		     is_known ? ")" : "", deed(r, text));
+		     is_known ? ")" : "", text);
+}
+
+static void print_requests(const struct gp_page *page,
+			   const struct gp_request *a,
+			   const struct gp_request *b)
+{
+	char of_a[DEED], of_b[DEED];
+
+	deed(a, of_a);
+	deed(b, of_b);
+	if (!strcmp(of_a, of_b)) {
+		add_detail(a, b, of_a);
+		add_detail(b, a, of_b);
+	}
+	print_request(page, "A", a, of_a);
+	print_request(page, "B", b, of_b);
 }
 
 static void print_steps(const struct gp_page *page,
@@ -348,8 +399,7 @@ static void print_divergence(const struct gp_page *page,
 	}
 	gp_page_line(page, GP_TONE_PLAIN, 2,
 		     "The programs diverge after %s in common:", common);
-	print_request(page, "A", &divergence->a);
-	print_request(page, "B", &divergence->b);
+	print_requests(page, &divergence->a, &divergence->b);
 	print_steps(page, &divergence->steps);
 }
 

@@ -137,6 +137,9 @@ struct gp_request {
 	uint64_t event;
 	enum gp_event_kind kind;
 	uint64_t size; /* alloc, free: as requested */
+	uint64_t born; /* the event that allocated its block, from 1; 0: none */
+	double fraction;
+	const char *text; /* settings; NULL: none */
 	uint64_t stream;
 	bool waits; /* a stream waits for it, not the program: by */
 	uint64_t by;

@@ -21,6 +21,7 @@ struct walk {
 	size_t at;
 	const char *step;
 	uint64_t *sizes; /* by id, as requested */
+	uint64_t *born;	 /* by id: the event that allocated it, from 1 */
 };
 
 struct walks {
@@ -70,6 +71,8 @@ static void walk_init(struct walk *walk, const struct gp_trace *trace,
 		.device = d,
 		.sizes = gp_mem_alloc((size_t)d->block_ids + 1,
 				      sizeof(*walk->sizes)),
+		.born = gp_mem_alloc((size_t)d->block_ids + 1,
+				     sizeof(*walk->born)),
 	};
 	for (size_t i = 0; i < d->start.block_count; i++)
 		if (d->start.blocks[i].id < d->block_ids)
@@ -141,8 +144,10 @@ static bool agree(struct walks *w, const struct gp_event *a,
 
 static void pass(struct walk *walk, const struct gp_event *event)
 {
-	if (event->kind == GP_ALLOC && event->id < walk->device->block_ids)
+	if (event->kind == GP_ALLOC && event->id < walk->device->block_ids) {
 		walk->sizes[event->id] = event->size;
+		walk->born[event->id] = walk->at + 1;
+	}
 	walk->at++;
 }
 
@@ -166,6 +171,12 @@ static struct gp_request request(const struct walk *walk,
 		r.by = trace->streams[event->by];
 	if ((fields & GP_HAS_POOL) && event->pool < trace->pool_count)
 		r.pool = trace->pools[event->pool];
+	if ((fields & GP_HAS_ID) && event->id < walk->device->block_ids)
+		r.born = walk->born[event->id];
+	if (fields & GP_HAS_FRACTION)
+		r.fraction = event->fraction;
+	if (fields & GP_HAS_TEXT)
+		r.text = trace->texts[event->text];
 	gp_site_text(trace, event->site, r.site);
 	return r;
 }
@@ -240,6 +251,8 @@ struct gp_divergence gp_divergence_find(const struct gp_trace *a,
 	names_release(&w.pools);
 	names_release(&w.blocks);
 	free(w.a.sizes);
+	free(w.a.born);
 	free(w.b.sizes);
+	free(w.b.born);
 	return divergence;
 }
