@@ -2,6 +2,7 @@
 /* What stands above a report, and what it says of the recording. */
 #include "report/head.h"
 
+#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -189,44 +190,87 @@ void gp_head_release(const struct gp_page *page, uint8_t release,
 		gp_page_field(page, "PyTorch", "2.%u, as asked for", release);
 }
 
-/* The first event that changes settings, and how many do. */
-static const struct gp_event *find_change(const struct gp_trace *trace,
-					  size_t *count)
+/* What the program sets itself, on all devices. */
+struct changes {
+	const struct gp_event *first; /* NULL: nothing */
+	size_t most;		      /* changes on one device */
+	double least_fraction, most_fraction;
+	bool differ; /* devices begin with unlike ones */
+};
+
+static bool is_change(const struct gp_event *e)
+{
+	return e->kind == GP_SET_SETTINGS || e->kind == GP_SET_FRACTION;
+}
+
+static double fraction_of(const struct gp_event *e)
+{
+	return e->kind == GP_SET_FRACTION ? e->fraction : 0;
+}
+
+static bool is_like(const struct gp_trace *trace, const struct gp_event *a,
+		    const struct gp_event *b)
+{
+	if (a->kind != b->kind)
+		return false;
+	return a->kind == GP_SET_FRACTION
+		       ? a->fraction == b->fraction
+		       : !strcmp(trace->texts[a->text], trace->texts[b->text]);
+}
+
+static void add_changes(struct changes *changes, const struct gp_trace *trace,
+			const struct gp_device_trace *device)
 {
 	const struct gp_event *first = NULL;
+	size_t count = 0;
+	double fraction;
 
-	*count = 0;
-	for (size_t d = 0; d < trace->device_count; d++)
-		for (size_t i = 0; i < trace->devices[d].event_count; i++) {
-			const struct gp_event *e = &trace->devices[d].events[i];
-
-			if (e->kind != GP_SET_SETTINGS &&
-			    e->kind != GP_SET_FRACTION)
-				continue;
-			first = first ? first : e;
-			++*count;
-		}
-	return first;
+	for (size_t i = 0; i < device->event_count; i++) {
+		if (!is_change(&device->events[i]))
+			continue;
+		first = first ? first : &device->events[i];
+		count++;
+	}
+	if (!first)
+		return;
+	fraction = fraction_of(first);
+	if (!changes->first) {
+		changes->first = first;
+		changes->least_fraction = changes->most_fraction = fraction;
+	}
+	changes->differ |= !is_like(trace, changes->first, first);
+	changes->least_fraction = fmin(changes->least_fraction, fraction);
+	changes->most_fraction = fmax(changes->most_fraction, fraction);
+	if (count > changes->most)
+		changes->most = count;
 }
 
 void gp_head_changes(const struct gp_page *page, const struct gp_trace *trace)
 {
+	struct changes changes = { 0 };
 	char what[128], more[64] = "";
-	size_t count;
-	const struct gp_event *first = find_change(trace, &count);
 
-	if (!first)
+	for (size_t d = 0; d < trace->device_count; d++)
+		add_changes(&changes, trace, &trace->devices[d]);
+	if (!changes.first)
 		return;
-	if (first->kind == GP_SET_SETTINGS)
+	if (changes.differ && changes.least_fraction > 0)
+		snprintf(what, sizeof(what),
+			 "sets memory fractions of %g to %g itself, by device",
+			 changes.least_fraction, changes.most_fraction);
+	else if (changes.differ)
+		snprintf(what, sizeof(what),
+			 "changes settings itself, by device");
+	else if (changes.first->kind == GP_SET_SETTINGS)
 		snprintf(what, sizeof(what), "sets %.80s itself",
-			 trace->texts[first->text]);
+			 trace->texts[changes.first->text]);
 	else
 		snprintf(what, sizeof(what),
 			 "sets a memory fraction of %g itself",
-			 first->fraction);
-	if (count > 1)
+			 changes.first->fraction);
+	if (changes.most > 1)
 		snprintf(more, sizeof(more), ", and changes settings %zu times",
-			 count);
+			 changes.most);
 	gp_page_field(page, "Program",
 		      "%s%s, whatever was set before it started", what, more);
 }

@@ -304,6 +304,10 @@ static void print_head(const struct gp_page *page,
 		gp_page_line(page, GP_TONE_TITLE, 0, "%s on %s of memory",
 			     title, gp_bytes_text(capacity, text));
 	ranks_head(page, report->ranks, RANKS_ONE_SETTING);
+	if (!report->ranks && report->trace->device_count > 1)
+		gp_page_field(page, "Device", "%u, the worst of %zu",
+			      report->trace->devices[report->worst].device,
+			      report->trace->device_count);
 	gp_head_release(page, verdict_of(report)->release, report->choice);
 	gp_page_field(page, "Settings", "%s, as recorded",
 		      gp_head_settings(report->study->trials[0].conf));
