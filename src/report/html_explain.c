@@ -110,7 +110,7 @@ static void attempt_row(const struct finding *f,
 	gp_html_cell(f->out, explain_fate(&f->explain->base, attempt, fate));
 	gp_html_count(f->out, "ooms", attempt->ooms);
 	gp_html_count(f->out, "retries", attempt->retries);
-	gp_html_count(f->out, "device_allocs", attempt->device_allocs);
+	gp_html_count(f->out, "mallocs_and_pages", attempt->mallocs_and_pages);
 	gp_html_row_end(f->out);
 }
 
@@ -136,7 +136,7 @@ static void setting_row(const struct finding *f, const struct gp_trial *trial)
 				 : explain_unserved(0, one->has_room, fate));
 	gp_html_count(f->out, "ooms", one->ooms);
 	gp_html_count(f->out, "retries", one->retries);
-	gp_html_count(f->out, "device_allocs", one->mallocs + one->pages);
+	gp_html_count(f->out, "mallocs_and_pages", one->mallocs + one->pages);
 	gp_html_row_end(f->out);
 }
 
@@ -155,7 +155,7 @@ static void write_trials(const struct finding *f)
 	      v->recorded ? "; of what the trace holds" : "");
 	gp_html_table(f->out, "tried",
 		      "setting or what-if|#peak reserved|result|#OOMs|#retries|"
-		      "#cudaMalloc or map");
+		      "#cudaMalloc calls and pages mapped");
 	for (size_t i = 0; i < study->count; i++)
 		setting_row(f, &study->trials[i]);
 	for (size_t i = 0; i < e->attempt_count; i++)

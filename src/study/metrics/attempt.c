@@ -29,7 +29,7 @@ static void note(struct gp_explain *explain, struct gp_attempt *trial,
 	trial->peak_allocated = gp_replay_peak_allocated(result);
 	trial->retries = (uint64_t)result->counts.retries;
 	trial->ooms = result->ooms.count;
-	trial->device_allocs = (uint64_t)result->counts.device_allocs;
+	trial->mallocs_and_pages = result->calls.malloc + result->calls.map;
 	if (trial == &explain->base)
 		explain->base_calls = result->calls;
 }

@@ -140,7 +140,7 @@ struct gp_attempt {
 	bool no_oom, serves;
 	uint64_t oom_event; /* only if not no_oom */
 	uint64_t peak_reserved, peak_allocated;
-	uint64_t retries, ooms, device_allocs;
+	uint64_t retries, ooms, mallocs_and_pages;
 };
 
 /* A request that found no memory, in addition to its gp_oom: the bytes needed
