@@ -395,18 +395,32 @@ const char *explain_who(const struct gp_trace *trace,
 	return text;
 }
 
+/* "2 segments", of expandable ones "3 pages", of both "1 segment and 3 pages".
+ */
+#define UNITS_TEXT (2 * GP_PLURAL_TEXT + 8)
+static const char *units_text(const struct gp_culprit *c, char text[UNITS_TEXT])
+{
+	uint64_t segments = c->units - c->pages;
+	char a[GP_PLURAL_TEXT], b[GP_PLURAL_TEXT];
+
+	gp_plural_text(segments, "segment", a);
+	gp_plural_text(c->pages, "page", b);
+	snprintf(text, UNITS_TEXT, "%s%s%s", segments ? a : "",
+		 segments && c->pages ? " and " : "", c->pages ? b : "");
+	return text;
+}
+
 struct gp_words explain_culprit_now(const struct gp_trace *trace,
 				    const struct gp_culprit *c)
 {
 	struct gp_words words;
-	char text[EXPLAIN_WHO], bytes[GP_BYTES_TEXT], units[GP_PLURAL_TEXT];
+	char text[EXPLAIN_WHO], bytes[GP_BYTES_TEXT], units[UNITS_TEXT];
 	char events[GP_PLURAL_TEXT];
 
 	gp_plural_text(c->events, "event", events);
 	snprintf(words.text, GP_WORDS, "%s %s %s in %s%s%s",
 		 explain_who(trace, c, text), c->blocks == 1 ? "pins" : "pin",
-		 gp_bytes_text(c->bytes, bytes),
-		 gp_plural_text(c->units, "segment", units),
+		 gp_bytes_text(c->bytes, bytes), units_text(c, units),
 		 c->from_start ? ", some since before the trace"
 		 : c->events   ? "; the oldest has lived for "
 			       : "",

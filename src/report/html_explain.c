@@ -350,7 +350,8 @@ static void write_blocks(const struct finding *f)
 	if (e->now.count) {
 		title(f, "What pins free memory at %s", event);
 		write_culprits(f, "pins_now",
-			       BLOCKS "#pin|#in segments|#oldest, events",
+			       BLOCKS
+			       "#pin|#in segments or pages|#oldest, events",
 			       &e->now, culprit_row);
 	}
 	if (e->over_time.count) {

@@ -477,6 +477,7 @@ def hold_explain(held):
     if not held.is_part:
         hold_counts(held, told)
     hold_cached(held, told)
+    hold_pins_now(held, told)
     if not moment_has_pools(moment):
         hold_pins(held, told["pinned"], told["event"])
     if told["steps_by"] == "marks":
@@ -571,6 +572,31 @@ def hold_pins(held, units, event):
                 is_there(allocator, unit),
                 left > 0,
             )
+
+
+def hold_pins_now(held, told):
+    """Blocks by who asked for them, each once, whatever it lies in."""
+    blocks = collections.defaultdict(set)
+    units = collections.Counter()
+    shares = collections.Counter()
+    holders = sum(len(unit["by"]) for unit in told["pinned"])
+    for unit in told["pinned"]:
+        sites = [held.program.site_of[name] for name in unit["by"]]
+        units.update(set(sites))
+        for site, name in zip(sites, unit["by"]):
+            blocks[site].add(name)
+            shares[site] += unit["free"] / len(sites)
+    for row in told["pins_now"]:
+        site = row["site_name"]
+        held.is_as(
+            f"pins of {site}",
+            (row["blocks"], row["segments"]),
+            (len(blocks[site]), units[site]),
+        )
+        # The shares of a unit are whole bytes.
+        near = abs(row["bytes"] - shares[site]) <= holders
+        held.is_as(f"bytes that {site} pins", near, True)
+    held.is_as("who pins", len(told["pins_now"]), len(blocks))
 
 
 def hold_holders(held, told):

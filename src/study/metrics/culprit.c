@@ -228,16 +228,20 @@ void culprits_now(const struct askers *askers, const struct gp_pins *pins,
 	struct gp_culprit *list = culprits_blank(askers);
 	uint32_t *last_unit = gp_mem_alloc(n + 1, sizeof(*last_unit));
 
-	/* Holders of a unit are adjacent. */
+	/* Holders of a unit are adjacent, and so are those that are one block,
+	 * which lies in several pages. */
 	for (size_t i = 0; i < pins->holder_count; i++) {
 		const struct gp_holder *holder = &pins->holders[i];
 		const struct asker *asker = &askers->list[holder->id];
 		struct gp_culprit *culprit = &list[asker->culprit];
 
 		note_block(culprit, holder->requested, holder->share);
+		culprit->blocks -= i && pins->holders[i - 1].id == holder->id;
 		note_age(culprit, asker, event);
-		if (last_unit[asker->culprit] != holder->unit + 1)
+		if (last_unit[asker->culprit] != holder->unit + 1) {
 			culprit->units++;
+			culprit->pages += pins->units[holder->unit].is_page;
+		}
 		last_unit[asker->culprit] = holder->unit + 1;
 	}
 	free(last_unit);

@@ -60,6 +60,7 @@ struct gp_unit {
 	uint64_t addr, size;
 	uint64_t free;			/* bytes */
 	uint32_t segment;		/* index in the state's segments */
+	bool is_page;			/* of that, which is expandable */
 	uint32_t first_holder, holders; /* range in gp_pins.holders */
 };
 
@@ -98,6 +99,7 @@ struct gp_culprit {
 	uint64_t least, most;
 	uint64_t blocks;
 	uint64_t units; /* units pinned; at one moment only */
+	uint64_t pages; /* of these */
 	uint64_t bytes; /* bytes pinned, at the moment or on average */
 	/* Duration in events; at one moment, the age of the oldest block. */
 	uint64_t events;

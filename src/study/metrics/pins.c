@@ -57,6 +57,7 @@ static void add_unit(struct pinning *p, uint32_t segment, uint64_t addr,
 		.addr = addr,
 		.size = size,
 		.segment = segment,
+		.is_page = s->is_expandable,
 		.first_holder = (uint32_t)pins->holder_count,
 	};
 
