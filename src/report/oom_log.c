@@ -405,9 +405,15 @@ static void print_numbers(const struct gp_page *page,
 		page, "Needed", "%s: %s in tensors, and what was asked for",
 		gp_bytes_text(c->needed, a), gp_bytes_text(c->allocated, b));
 	print_available(page, m, c);
-	gp_page_field(page, "Device", "%s, of which %s are %s%s",
-		      gp_bytes_text(m->total.bytes, a),
-		      gp_bytes_text(c->unseen, b), whose(m), c->own ? ":" : "");
+	gp_bytes_text(m->total.bytes, a);
+	if (c->unseen)
+		gp_page_field(page, "Device", "%s, of which %s are %s%s", a,
+			      gp_bytes_text(c->unseen, b), whose(m),
+			      c->own ? ":" : "");
+	else
+		gp_page_field(page, "Device",
+			      "%s, next to all of it this PyTorch's or free",
+			      a);
 	if (c->own)
 		gp_page_field(
 			page, "",

@@ -616,6 +616,9 @@ struct oom_conclusion oom_log_conclude(const struct oom_message *m)
 	c.idle = c.available -
 		 gp_smaller(c.available, c.allocated + m->in_pools.bytes);
 	c.unseen = m->total.bytes - gp_smaller(m->total.bytes, held);
+	/* Less than that printed sizes are rounded by is nothing. */
+	if (c.unseen <= m->total.error + m->reserved.error + m->free.error)
+		c.unseen = 0;
 	c.spilled = spilled(m);
 	if (m->form == OOM_ASYNC) {
 		c.cause = cause_of_async(m, &c);
