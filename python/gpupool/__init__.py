@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, List
 if TYPE_CHECKING:
     from gpupool._answers import Answer, Record, Rows, Sweep
     from gpupool._errors import Error, InputError, MachineError, UsageError
-    from gpupool._trace import Page, Trace, load
+    from gpupool._trace import Page, Trace, load, look
     from gpupool.crash import install
 
     __version__: str
@@ -35,13 +35,14 @@ __all__ = [
     "UsageError",
     "install",
     "load",
+    "look",
 ]
 
 # Imported when they are asked for: the command gpupool needs none of them.
 _PARTS = {
     "_answers": ("Answer", "Record", "Rows", "Sweep"),
     "_errors": ("Error", "InputError", "MachineError", "UsageError"),
-    "_trace": ("Page", "Trace", "load"),
+    "_trace": ("Page", "Trace", "load", "look"),
     "crash": ("install",),
 }
 

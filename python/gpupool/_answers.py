@@ -137,12 +137,16 @@ class Answer(Record):
 
 
 _SETTINGS = {"alloc_conf"}
+# Without a limit, which reports have as null.
+_UNLIMITED = {"capacity": "unlimited"}
 _TEXTS = {"alloc_conf", "torch", "engine", "reason", "op", "pool", "site"}
 
 
 def _values(column: str, texts: List[str]) -> List[Any]:
     """All of a column are of one type, as frames want them."""
     kinds: List[Callable[[str], Any]] = [int, float]
+    if column in _UNLIMITED:
+        texts = ["" if t == _UNLIMITED[column] else t for t in texts]
     for kind in [] if column in _TEXTS else kinds:
         try:
             return [kind(text) if text else None for text in texts]
@@ -157,6 +161,9 @@ def rows_of(table: str) -> List[Dict[str, Any]]:
 
     >>> rows_of("torch,bytes,share,at\\n2.10,512,0.5,\\n2.9,,1,7\\n")[1]
     {'torch': '2.9', 'bytes': None, 'share': 1.0, 'at': 7}
+    >>> table = "capacity\\n512\\nunlimited\\n"
+    >>> [row["capacity"] for row in rows_of(table)]
+    [512, None]
     """
     # A site may be longer than csv takes by itself.
     csv.field_size_limit(1 << 24)

@@ -105,6 +105,8 @@ def _open() -> ctypes.CDLL:
         ctypes.POINTER(ctypes.c_char_p),
         ctypes.POINTER(_Reply),
     ]
+    library.gp_ask_stop.restype = None
+    library.gp_ask_stop.argtypes = [pointer, ctypes.POINTER(_Reply)]
     library.gp_reply_release.restype = None
     library.gp_reply_release.argtypes = [ctypes.POINTER(_Reply)]
     library.gp_input_read.restype = ctypes.c_int
@@ -171,11 +173,14 @@ def _error(status: int, diag: _Diag, sentence: str) -> Error:
 _T = TypeVar("_T")
 
 
-def _waited_for(call: Callable[[], _T]) -> _T:
+def _waited_for(
+    call: Callable[[], _T], stop: Callable[[], None] = lambda: None
+) -> _T:
     """Makes the call on another thread, so that Ctrl-C gets through.
 
     Python raises KeyboardInterrupt in the main thread alone, and not while
-    that is in the library.  What was asked then ends by itself, unheard.
+    that is in the library.  What was asked is then told to stop, and ends
+    unheard.
     """
     is_main = threading.current_thread() is threading.main_thread()
     if not is_main or sys.is_finalizing():
@@ -196,7 +201,11 @@ def _waited_for(call: Callable[[], _T]) -> _T:
         threading.Thread(target=run, daemon=True).start()
     except RuntimeError:  # there are too many, or the interpreter ends
         return call()
-    is_done.wait()
+    try:
+        is_done.wait()
+    except BaseException:
+        stop()
+        raise
     if errors:
         raise errors.pop()
     return answers.pop()
@@ -268,12 +277,18 @@ class Session:
 
     def ask(self, words: Sequence[bytes]) -> Reply:
         """Answers the command line; one that is in vain raises Error."""
-        return _waited_for(lambda: self._ask(words))
+        reply = _Reply()
+        return _waited_for(
+            lambda: self._ask(words, reply), lambda: self._stop(reply)
+        )
 
-    def _ask(self, words: Sequence[bytes]) -> Reply:
+    def _stop(self, reply: _Reply) -> None:
+        """A sweep ends after the runs that have begun."""
+        _library().gp_ask_stop(self._handle, ctypes.byref(reply))
+
+    def _ask(self, words: Sequence[bytes], reply: _Reply) -> Reply:
         library = _library()
         argv = (ctypes.c_char_p * len(words))(*words)
-        reply = _Reply()
         library.gp_ask(self._handle, len(words), argv, ctypes.byref(reply))
         try:
             out = ctypes.string_at(reply.out or b"", reply.out_length)

@@ -106,6 +106,27 @@ _OF_SWEEP = {
 }
 
 
+def _name(path: "Union[str, os.PathLike[str]]") -> bytes:
+    name = os.fsencode(path)
+    if b"\0" in name:
+        raise InputError("a path cannot contain a NUL character")
+    return b"./" + name if name.startswith(b"-") else name
+
+
+def _about_log(error: InputError) -> InputError:
+    """What the command line advises of a log, as it is done here."""
+    if "the log of a program" not in error.what:
+        return error
+    hint = "gpupool.look(path) explains a log; a trace says more"
+    return InputError(
+        str(error).replace(error.hint, hint),
+        error.file,
+        error.record,
+        error.what,
+        hint,
+    )
+
+
 class Trace:
     """A trace, held in memory: read once, asked as often as one likes.
 
@@ -139,15 +160,15 @@ class Trace:
                 )
             )
         else:
-            name = os.fsencode(source)
-            if b"\0" in name:
-                raise InputError("a path cannot contain a NUL character")
-            if name.startswith(b"-"):
-                name = b"./" + name
+            name = _name(source)
             self._names.append(name)
         data = self._data.get(name)
-        if data is not None or not os.path.isdir(name):
+        if data is None and os.path.isdir(name):
+            return
+        try:
             self._held().read(name, data, self._max_input)
+        except InputError as error:
+            raise _about_log(error) from None
 
     def _new(self, word: str) -> bytes:
         name = word.encode()
@@ -393,3 +414,14 @@ def load(*sources: Source, max_input: int = 0) -> Trace:
     if not sources:
         raise UsageError("which trace?")
     return Trace(sources, max_input)
+
+
+def look(*paths: "Union[str, os.PathLike[str]]", **options: Any) -> Answer:
+    """What `gpupool FILE` says, also of what is no trace: the log of a program
+    that ran out of memory, or a folder of the logs of all ranks.
+    """
+    if not paths:
+        raise UsageError("which file?")
+    trace = Trace(())
+    trace._names = [_name(path) for path in paths]
+    return trace.look(**options)

@@ -372,6 +372,8 @@ enum gp_status gp_outlet_report_as_is(const struct gp_options *options,
 
 /* A signal handler knows only globals. */
 static atomic_bool came;
+/* Of the question that this thread answers. */
+static _Thread_local const atomic_bool *by;
 
 static void note(int number)
 {
@@ -393,7 +395,7 @@ void gp_interrupt_catch(void)
 
 bool gp_interrupt_came(void)
 {
-	return atomic_load(&came);
+	return atomic_load(gp_interrupt_flag());
 }
 
 void gp_interrupt_set(bool is_interrupted)
@@ -403,5 +405,10 @@ void gp_interrupt_set(bool is_interrupted)
 
 const atomic_bool *gp_interrupt_flag(void)
 {
-	return &came;
+	return by ? by : &came;
+}
+
+void gp_interrupt_by(const atomic_bool *flag)
+{
+	by = flag;
 }

@@ -83,5 +83,8 @@ bool gp_interrupt_came(void);
 void gp_interrupt_set(bool is_interrupted);
 /* The same as a flag, for threads that check it themselves. */
 const atomic_bool *gp_interrupt_flag(void);
+/* What this thread does from here on is interrupted by that flag instead; NULL:
+ * as before. */
+void gp_interrupt_by(const atomic_bool *flag);
 
 #endif

@@ -4,6 +4,7 @@
 #include "commands/session.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -32,9 +33,17 @@ struct made {
 };
 #define MADE_KEPT 2 /* of a run, and of the one it is compared with */
 
+/* One that is being answered. */
+struct question {
+	const struct gp_reply *reply;
+	atomic_bool is_stopped;
+	struct question *next;
+};
+
 struct gp_session {
-	pthread_mutex_t lock; /* of what is held */
-	struct held *held;    /* few: looked through */
+	pthread_mutex_t lock;	    /* of what is held, and of questions */
+	struct question *questions; /* borrowed */
+	struct held *held;	    /* few: looked through */
 	size_t count, room;
 	struct made made[MADE_KEPT]; /* the oldest first; made NULL: none */
 	gp_session_guard *guard;     /* NULL: all may be read */
@@ -252,6 +261,45 @@ static char **line_of(int argc, const char *const *argv)
 	return line;
 }
 
+/* A session with a guard is of gpupool mcp, which interrupts by itself. */
+static void begin(struct gp_session *session, struct question *question)
+{
+	gp_session_answer(session);
+	if (!session || session->guard)
+		return;
+	pthread_mutex_lock(&session->lock);
+	question->next = session->questions;
+	session->questions = question;
+	pthread_mutex_unlock(&session->lock);
+	gp_interrupt_by(&question->is_stopped);
+}
+
+static void end(struct gp_session *session, const struct question *question)
+{
+	gp_interrupt_by(NULL);
+	gp_session_answer(NULL);
+	if (!session || session->guard)
+		return;
+	pthread_mutex_lock(&session->lock);
+	for (struct question **at = &session->questions; *at;
+	     at = &(*at)->next) {
+		if (*at != question)
+			continue;
+		*at = question->next;
+		break;
+	}
+	pthread_mutex_unlock(&session->lock);
+}
+
+void gp_ask_stop(struct gp_session *session, const struct gp_reply *reply)
+{
+	pthread_mutex_lock(&session->lock);
+	for (struct question *q = session->questions; q; q = q->next)
+		if (q->reply == reply)
+			atomic_store(&q->is_stopped, true);
+	pthread_mutex_unlock(&session->lock);
+}
+
 void gp_ask(struct gp_session *session, int argc, const char *const *argv,
 	    struct gp_reply *reply)
 {
@@ -260,12 +308,14 @@ void gp_ask(struct gp_session *session, int argc, const char *const *argv,
 	FILE *out = gp_text_sink_open(&texts[0]);
 	FILE *err = gp_text_sink_open(&texts[1]);
 
+	struct question question = { .reply = reply };
+
 	*reply = (struct gp_reply){ 0 };
-	gp_session_answer(session);
+	begin(session, &question);
 	gp_outlet_redirect(out, err);
 	reply->status = gp_command_line(argc + 1, line, &reply->diag);
 	gp_outlet_redirect(NULL, NULL);
-	gp_session_answer(NULL);
+	end(session, &question);
 	reply->out = gp_text_sink_close(&texts[0], out);
 	reply->out_length = texts[0].size;
 	reply->err = gp_text_sink_close(&texts[1], err);

@@ -126,6 +126,34 @@ def test_a_column_is_of_one_type_however_long(story):
     assert "more" in rows._repr_html_()
 
 
+def test_without_a_limit_a_capacity_is_none(story):
+    rows = gpupool.load(story).sweep(capacity=["80GiB", "unlimited"])
+    assert {row["capacity"] for row in rows} == {80 << 30, None}
+
+
+OUT_OF_MEMORY = (
+    "[rank{0}]: CUDA out of memory. Tried to allocate 2.00 GiB. GPU {0} has a "
+    "total capacity of 8.00 GiB of which 1.00 GiB is free. Of the allocated "
+    "memory 4.00 GiB is allocated by PyTorch, and 3.00 GiB is reserved by "
+    "PyTorch but unallocated.\n"
+)
+
+
+def test_a_log_is_looked_at_and_no_trace(tmp_path):
+    for rank in range(2):
+        log = tmp_path / "{}.log".format(rank)
+        log.write_text(OUT_OF_MEMORY.format(rank))
+    answer = gpupool.look(log)
+    assert (answer.cause, answer.rank) == ("fragmentation", 1)
+    assert str(answer).encode() == command("look", log).stdout
+    assert len(gpupool.look(tmp_path).logs) == 2
+    with pytest.raises(gpupool.InputError, match="gpupool.look") as error:
+        gpupool.load(log)
+    assert "gpupool.look" in error.value.hint
+    with pytest.raises(gpupool.UsageError):
+        gpupool.look()
+
+
 def test_what_is_no_report_is_refused(story, tmp_path):
     trace = gpupool.load(story)
     for options in (
@@ -471,6 +499,33 @@ def test_ctrl_c_gets_through(story):
     finally:
         done.kill()
         done.wait()
+
+
+def test_a_sweep_that_is_interrupted_ends(story):
+    # Hours of replays: they go on in no thread.
+    program = (
+        "import gpupool, signal, sys, threading, time\n"
+        "trace = gpupool.load(sys.argv[1])\n"
+        "signal.signal(signal.SIGALRM, signal.default_int_handler)\n"
+        "signal.setitimer(signal.ITIMER_REAL, 0.5)\n"
+        "try:\n"
+        "    trace.sweep(\n"
+        "        preset='full', jobs=1,\n"
+        "        release=['2.{}'.format(i) for i in range(16)],\n"
+        "        capacity=['{}GiB'.format(40 + i) for i in range(90)],\n"
+        "    )\n"
+        "except KeyboardInterrupt:\n"
+        "    print('interrupted')\n"
+        "while threading.active_count() > 1:\n"
+        "    time.sleep(0.05)\n"
+        "print(trace.suggest().devices[0].verdict.kind)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(story)],
+        stdout=subprocess.PIPE,
+        timeout=60,
+    )
+    assert done.stdout == b"interrupted\nsetting\n"
 
 
 def test_a_question_at_the_interpreters_end(story):

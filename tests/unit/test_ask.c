@@ -3,6 +3,8 @@
 #include "gpupool/ask.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "suite.h"
@@ -171,6 +173,48 @@ START_TEST(test_threads_ask_at_once)
 }
 END_TEST
 
+/* ---- a question that nobody waits for any more ---- */
+
+struct asking {
+	struct gp_session *session;
+	struct gp_reply reply;
+	atomic_bool is_done;
+};
+
+/* More runs than are made before it is stopped. */
+static void *ask_much(void *arg)
+{
+	static char values[1 << 20] = "--set=capacity=1GiB";
+	struct asking *asking = arg;
+	const char *question[] = { "sweep", "it", "--jobs=1", values };
+	size_t length = strlen(values);
+
+	for (int mib = 1; mib < 50000; mib++)
+		length += (size_t)snprintf(values + length,
+					   sizeof(values) - length, ",%dMiB",
+					   mib);
+	gp_ask(asking->session, COUNT_OF(question), question, &asking->reply);
+	atomic_store(&asking->is_done, true);
+	return NULL;
+}
+
+START_TEST(test_a_sweep_that_is_stopped_ends)
+{
+	struct asking asking = { .session = session_of("it", ONE) };
+	pthread_t thread;
+
+	ck_assert_int_eq(pthread_create(&thread, NULL, ask_much, &asking), 0);
+	while (!atomic_load(&asking.is_done))
+		gp_ask_stop(asking.session, &asking.reply);
+	pthread_join(thread, NULL);
+	ck_assert_int_eq(asking.reply.status, GP_SYSTEM);
+	ck_assert_ptr_nonnull(
+		strstr(asking.reply.diag.what, "interrupted after"));
+	gp_reply_release(&asking.reply);
+	gp_session_destroy(asking.session);
+}
+END_TEST
+
 /* Nor does it end the process, or read what is the program's. */
 START_TEST(test_no_server_in_another_program)
 {
@@ -192,6 +236,7 @@ int main(void)
 		{ test_views_are_the_same_the_second_time, 0 },
 		{ test_a_view_is_of_the_trace_that_is_held_now, 0 },
 		{ test_threads_ask_at_once, 0 },
+		{ test_a_sweep_that_is_stopped_ends, 0 },
 		{ test_no_server_in_another_program, 0 },
 	};
 
