@@ -632,6 +632,10 @@ static void add_parts(struct gp_snapshot_objects *o, uint64_t *dict,
 	}
 }
 
+/* Python's pickle sets the items of a large dict 1000 at a time, in words. What
+ * the dict is may come with later ones. */
+#define BATCH 2000
+
 void gp_objects_set(struct gp_snapshot_objects *o, uint64_t value,
 		    const uint64_t *items, const uint64_t *end)
 {
@@ -644,10 +648,15 @@ void gp_objects_set(struct gp_snapshot_objects *o, uint64_t value,
 		return;
 	}
 	gather(o, items, end);
-	if (kind == GP_OBJECT_EMPTY || kind == GP_OBJECT_OTHER)
-		*dict = reduce(o, items, end);
-	else
+	if (kind != GP_OBJECT_EMPTY && kind != GP_OBJECT_OTHER) {
 		set_more(o, *dict);
+		return;
+	}
+	*dict = reduce(o, items, end);
+	if (*dict == GP_OBJECT_OTHER && o->mask && end - items >= BATCH) {
+		*dict = GP_OBJECT_EMPTY;
+		add_parts(o, dict, items, end);
+	}
 }
 
 void gp_objects_fill(struct gp_snapshot_objects *o, uint64_t value,

@@ -433,6 +433,32 @@ START_TEST(test_long_values_are_passed_over)
 }
 END_TEST
 
+/* Python sets 1000 items at a time: what the dict is may come with the second
+ * thousand, and what is known of it with the first. */
+START_TEST(test_large_dicts_come_in_batches)
+{
+	struct pickle pickle = { .n = 0 };
+	struct gp_trace *trace;
+	struct gp_diag diag;
+
+	add_notation(&pickle, "$80$04}('segments' ]}('address'65536 'device'0 "
+			      "'stream'0 ");
+	for (int i = 0; i < 997; i++)
+		add_notation(&pickle, "'x'N");
+	add_notation(&pickle, "u(");
+	for (int i = 0; i < 1000; i++)
+		add_notation(&pickle, "'x'N");
+	add_notation(&pickle, "u('total_size'2097152 'segment_type''small' "
+			      "'is_expandable'$89 'blocks'" BLOCKS
+			      "ua" TRACE(GROW ALLOC) "u.");
+	ck_assert_int_eq(try_bytes(pickle.bytes, pickle.n, &trace, &diag),
+			 GP_OK);
+	ck_assert_uint_eq(trace->devices[0].end.segment_count, 1);
+	ck_assert_uint_eq(trace->devices[0].end.segments[0].addr, 65536);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
@@ -446,6 +472,7 @@ int main(void)
 		{ test_bad_pickles_are_explained, 0 },
 		{ test_each_cut_is_an_error, 0 },
 		{ test_long_values_are_passed_over, 0 },
+		{ test_large_dicts_come_in_batches, 0 },
 	};
 
 	return suite_run("pickle", tests, COUNT_OF(tests));
