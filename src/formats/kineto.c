@@ -11,6 +11,7 @@
  */
 #include "formats/readers.h"
 
+#include <float.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,6 +114,29 @@ static void close_until(struct stack *stack, double ts)
 		stack->depth--;
 }
 
+/* Half of the nanosecond that times are told to, or what is left of it in a
+ * double. */
+static double rounding_of(double ts)
+{
+	double most = 0.0005, last = ts * DBL_EPSILON * 2;
+
+	return last > most ? last : most;
+}
+
+/* What ends where a span begins that goes on is before it, not around it. */
+static void close_before(struct stack *stack, const struct kineto_span *span)
+{
+	double rounding = rounding_of(span->ts);
+
+	while (stack->depth) {
+		double end = stack->open[stack->depth - 1].end;
+
+		if (end > span->ts + rounding || span->end <= end + rounding)
+			break;
+		stack->depth--;
+	}
+}
+
 static void open_span(struct stack *stack, const struct kineto_span *span)
 {
 	uint32_t caller = GP_NO_SITE;
@@ -121,6 +145,7 @@ static void open_span(struct stack *stack, const struct kineto_span *span)
 		stack->depth = 0;
 	stack->thread = span->thread;
 	close_until(stack, span->ts);
+	close_before(stack, span);
 	if (stack->depth)
 		caller = stack->open[stack->depth - 1].site;
 	stack->open = gp_mem_grow(stack->open, &stack->room, stack->depth + 1,

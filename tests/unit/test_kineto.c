@@ -80,6 +80,42 @@ START_TEST(test_operators_are_stacks)
 }
 END_TEST
 
+/* What begins where another ends is not called by that; what is over then may
+ * be. */
+START_TEST(test_operators_follow_each_other)
+{
+	static const char text[] = PROFILE(
+		SPAN("cpu_op", "outer", 1, 1,
+		     19) SPAN("cpu_op", "first", 1, 2,
+			      4) SPAN("cpu_op", "second", 1, 6,
+				      4) SPAN("cpu_op", "at once", 1, 10, 0)
+			SPAN("cpu_op", "third", 1, 10.0004,
+			     3) SPAN("cpu_op", "after", 1, 20, 5)
+				MEMORY(7, 1, 512, 512) MEMORY(11, 2, 512, 1024)
+					MEMORY(21, 3, 512, 1536)
+						MEMORY(10, 4, 512, 2048));
+	static const struct {
+		size_t event;
+		const char *name, *caller;
+	} rows[] = {
+		{ 0, "second", "outer" },
+		{ 1, "at once", "second" },
+		{ 2, "third", "outer" },
+		{ 3, "after", "" },
+	};
+	struct gp_trace *t = trace_of(text);
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		uint32_t site = event(t, rows[i].event)->site;
+
+		ck_assert_str_eq(name_of(t, site), rows[i].name);
+		ck_assert_str_eq(name_of(t, t->sites[site].caller),
+				 rows[i].caller);
+	}
+	gp_trace_destroy(t);
+}
+END_TEST
+
 /* One without a thread is of none but thread 0. */
 START_TEST(test_what_has_no_thread_is_of_thread_0)
 {
@@ -568,6 +604,7 @@ int main(void)
 		{ test_time_orders_events, 0 },
 		{ test_what_was_there_comes_first, 0 },
 		{ test_operators_are_stacks, 0 },
+		{ test_operators_follow_each_other, 0 },
 		{ test_what_has_no_thread_is_of_thread_0, 0 },
 		{ test_steps_are_marks, 0 },
 		{ test_devices_are_their_own, 0 },
