@@ -626,11 +626,22 @@ static enum gp_status read_lists(struct gp_sweep_report *sweep,
 	return status;
 }
 
-enum gp_status gp_sweep_report_begin(struct gp_sweep_report *sweep, char *head,
-				     struct gp_diag *diag)
+/* NULL: error says why. */
+static json_t *parse_head(const char *head, json_error_t *error)
 {
 	size_t length = strlen(head);
 	char *whole = gp_mem_alloc(length + 3, 1);
+	json_t *root;
+
+	snprintf(whole, length + 3, "%s]}", head);
+	root = json_loads(whole, 0, error);
+	free(whole);
+	return root;
+}
+
+enum gp_status gp_sweep_report_begin(struct gp_sweep_report *sweep, char *head,
+				     struct gp_diag *diag)
+{
 	enum gp_status status;
 	json_error_t error;
 	json_t *root;
@@ -638,9 +649,7 @@ enum gp_status gp_sweep_report_begin(struct gp_sweep_report *sweep, char *head,
 	*sweep = (struct gp_sweep_report){
 		.head = head,
 	};
-	snprintf(whole, length + 3, "%s]}", head);
-	root = json_loads(whole, 0, &error);
-	free(whole);
+	root = parse_head(head, &error);
 	if (!root) {
 		gp_diag_record(diag, "line %d", error.line);
 		status = gp_diag_set(diag, GP_INPUT, "%s", error.text);
@@ -816,11 +825,54 @@ enum gp_status gp_sweep_report_read(struct gp_sweep_report *sweep,
 	return status;
 }
 
+/* Words about a sweep, and conclusions from it, which other versions of gpupool
+ * may put otherwise: no run depends on them. */
+static void drop_words(json_t *root)
+{
+	json_t *prices = json_object_get(root, "prices");
+	json_t *ranks = json_object_get(root, "ranks"), *one;
+	size_t i;
+
+	json_object_del(json_object_get(root, "trace"), "not_told");
+	json_array_foreach(json_object_get(root, "traces"), i, one)
+		json_object_del(one, "not_told");
+	json_array_foreach(json_object_get(root, "devices"), i, one)
+		json_object_del(one, "verdict");
+	json_object_del(prices, "name");
+	json_array_foreach(json_object_get(prices, "list"), i, one)
+		json_object_del(one, "source");
+	json_object_del(ranks, "missing_files");
+	json_array_foreach(json_object_get(ranks, "unread"), i, one)
+		json_object_del(one, "reason");
+	json_array_foreach(json_object_get(root, "combinations"), i,
+			   one) if (json_object_get(one, "reason"))
+		json_object_set_new(one, "reason", json_true());
+}
+
+/* Whether runs of one are runs of the other. */
+static bool is_same_sweep(const char *head, const char *other)
+{
+	json_error_t error;
+	json_t *a, *b;
+	bool is_same;
+
+	if (!strcmp(head, other))
+		return true;
+	a = parse_head(head, &error);
+	b = parse_head(other, &error);
+	drop_words(a);
+	drop_words(b);
+	is_same = a && json_equal(a, b);
+	json_decref(a);
+	json_decref(b);
+	return is_same;
+}
+
 enum gp_status gp_sweep_report_join(struct gp_sweep_report *sweep,
 				    struct gp_sweep_report *other,
 				    struct gp_diag *diag)
 {
-	if (strcmp(sweep->head, other->head) != 0) {
+	if (!is_same_sweep(sweep->head, other->head)) {
 		gp_diag_hint(diag, "traces, settings and prices must be the "
 				   "same, also the paths as given");
 		return gp_diag_set(diag, GP_INPUT, "it is of another sweep");
