@@ -3,7 +3,8 @@
 # suite.sh [NAME...]: records the programs of the suite, replays each to the
 # same addresses and counters, and compares it with the trace that is kept of
 # this release in traces/recorded/programs, request by request.  UPDATE=1 keeps
-# what is new.
+# what is new: a trace of the same requests stays as it is, whose addresses and
+# times are others each time.  UPDATE=all keeps all.
 #
 # gpupool and a python that has PyTorch are on PATH, as run.sh puts them there.
 set -u
@@ -36,6 +37,17 @@ requests() {
 		sed 's/,"addr":[0-9]*//; s/,"owner":[0-9]*//'
 }
 
+# Whether a trace of the same requests is kept.
+is_kept() {
+	file=$kept/$1-$release.jsonl.gz
+	[ "${UPDATE-}" != all ] || return 1
+	[ -e "$file" ] || [ -n "${UPDATE-}" ] || return 0 # of another release
+	: > "$work/kept"
+	[ ! -e "$file" ] || gzip -dc "$file" | requests > "$work/kept"
+	requests < "$trace" > "$work/requests"
+	cmp -s "$work/kept" "$work/requests"
+}
+
 one() {
 	trace=$work/$1.jsonl
 	# The options are a list.
@@ -51,17 +63,14 @@ one() {
 		cat "$work/log"
 		return
 	}
-	if [ -n "${UPDATE-}" ]; then
-		gzip -9nc "$trace" > "$kept/$1-$release.jsonl.gz"
-	elif [ -e "$kept/$1-$release.jsonl.gz" ]; then
-		gzip -dc "$kept/$1-$release.jsonl.gz" | requests > "$work/kept"
-		requests < "$trace" > "$work/requests"
-		cmp -s "$work/kept" "$work/requests" || {
+	is_kept "$1" || {
+		[ -n "${UPDATE-}" ] || {
 			echo "$1 is not what is kept of it"
 			diff "$work/kept" "$work/requests" | head -n 5
 			return
 		}
-	fi
+		gzip -9nc "$trace" > "$kept/$1-$release.jsonl.gz"
+	}
 	echo "$1 replayed as recorded"
 }
 
