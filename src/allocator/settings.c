@@ -160,7 +160,8 @@ static enum gp_status read_accelerator_keys(struct gp_conf *conf)
 static enum gp_status refuse_async(struct gp_conf *conf)
 {
 	gp_diag_hint(conf->diag, "the driver decides where its memory is, so "
-				 "there is nothing to replay");
+				 "there is nothing to replay: record with "
+				 "backend:native");
 	return gp_diag_set(conf->diag, GP_INPUT,
 			   "backend:cudaMallocAsync cannot be replayed");
 }

@@ -193,6 +193,11 @@ static bool begins_with(const unsigned char *at, size_t n, const char *text)
 	return n >= strlen(text) && !memcmp(at, text, strlen(text));
 }
 
+static bool is_zero(const unsigned char *at, size_t n)
+{
+	return !*at && !memcmp(at, at + 1, n - 1);
+}
+
 /* Recognises files that are often given in place of a trace. */
 static enum gp_status fail_unknown(const unsigned char *at, size_t n,
 				   struct gp_diag *diag)
@@ -204,6 +209,16 @@ static enum gp_status fail_unknown(const unsigned char *at, size_t n,
 		return gp_diag_foreign(
 			diag,
 			"it is a pointer to a file in Git LFS, not a trace");
+	}
+	if (n && is_zero(at, n)) {
+		gp_diag_hint(diag, "was it copied before all of it was "
+				   "written?");
+		return gp_diag_foreign(diag, "it begins with zeros only");
+	}
+	if (begins_with(at, n, "(dp") || begins_with(at, n, "(lp")) {
+		gp_diag_hint(diag, "pickle.dump(snapshot, file, protocol=4) "
+				   "writes one that is read");
+		return gp_diag_foreign(diag, "it is a pickle of protocol 0");
 	}
 	if (begins_with(at, n, "\x1f\x8b\x08")) {
 		gp_diag_hint(diag, "unpack it first");

@@ -16,13 +16,22 @@
 
 /* ---- states: sorted, complete, without overlaps ---- */
 
+static enum gp_status bad_segment(const struct gp_segment *segment,
+				  struct gp_diag *diag, const char *what)
+{
+	gp_diag_record(diag, "segment 0x%" PRIx64, segment->addr);
+	gp_diag_hint(diag, "is it damaged, or changed by another tool?");
+	return gp_diag_set(diag, GP_INPUT, "%s", what);
+}
+
 static enum gp_status bad_state(const struct gp_segment *segment,
 				struct gp_diag *diag, const char *what)
 {
-	gp_diag_record(diag, "segment 0x%" PRIx64, segment->addr);
+	enum gp_status status = bad_segment(segment, diag, what);
+
 	gp_diag_hint(diag, "the blocks of a segment must be in address order "
 			   "and cover all of it");
-	return gp_diag_set(diag, GP_INPUT, "%s", what);
+	return status;
 }
 
 /* Devices have at most 57 bits of addresses; larger sums would also overflow
@@ -68,22 +77,23 @@ static enum gp_status check_segment(const struct gp_segment *segment,
 				    struct gp_diag *diag)
 {
 	if (!segment->addr)
-		return bad_state(segment, diag, "a segment at address 0");
+		return bad_segment(segment, diag, "a segment at address 0");
 	if (!segment->size)
-		return bad_state(segment, diag, "a segment of 0 bytes");
+		return bad_segment(segment, diag, "a segment of 0 bytes");
 	if (segment->size > UINT64_MAX - segment->addr ||
 	    segment->size > INT64_MAX)
-		return bad_state(segment, diag, "it ends beyond 2^64");
+		return bad_segment(segment, diag, "it ends beyond 2^64");
 	if (segment->offset && !segment->is_expandable)
-		return bad_state(segment, diag,
-				 "it has a reservation_offset, and is not "
-				 "expandable");
+		return bad_segment(segment, diag,
+				   "it has a reservation_offset, and is not "
+				   "expandable");
 	if (segment->offset > segment->addr)
-		return bad_state(segment, diag,
-				 "its reservation would begin below address 0");
+		return bad_segment(
+			segment, diag,
+			"its reservation would begin below address 0");
 	if (segment->addr < end)
-		return bad_state(segment, diag,
-				 "it overlaps the segment before it");
+		return bad_segment(segment, diag,
+				   "it overlaps the segment before it");
 	if (!segment->blocks)
 		return bad_state(segment, diag, "it has no blocks");
 	return check_blocks(segment, blocks + segment->first_block, diag);
@@ -104,7 +114,7 @@ enum gp_status gp_state_check(const struct gp_state *state,
 		total +=
 			segment->size < MOST_BYTES ? segment->size : MOST_BYTES;
 		if (!status && total >= MOST_BYTES)
-			status = bad_state(
+			status = bad_segment(
 				segment, diag,
 				"more memory than a device can address");
 	}

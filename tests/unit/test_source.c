@@ -408,7 +408,7 @@ START_TEST(test_what_cannot_be_read_is_explained)
 		{ "no/such/file", "cannot open it: No such file or directory" },
 		{ "/", "it is a directory" },
 		{ "/dev/null", "it is empty" },
-		{ "/dev/zero", "its format is not recognised" },
+		{ "/dev/zero", "it begins with zeros only" },
 	};
 
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
