@@ -120,6 +120,10 @@ for by in 7 9; do
 done
 write diff-waits diff waits-7.json waits-9.json
 
+# Of another platform than Linux.
+sed 's/"train.py:/"C:\\\\work\\\\train.py:/' elsewhere.json > windows.json
+write suggest-windows suggest windows.json
+
 # Others take what the device has no room for.
 cat > others.json << END
 {$whole, "source": {"complete": true}, "devices": [{"device": 0, "events": [

@@ -189,10 +189,9 @@ static void check_facts(const struct branch_facts *facts,
 	ck_assert_uint_eq(facts->event, result->first_oom.event);
 	check_reach(&facts->reach, &result->reach);
 	check_alike(&facts->alike, &result->alike);
-	ck_assert_uint_eq(facts->retries,
-			  (uint64_t)result->stats.num_alloc_retries);
+	ck_assert_uint_eq(facts->retries, (uint64_t)result->counts.retries);
 	ck_assert_uint_eq(facts->synchronizes,
-			  (uint64_t)result->stats.num_sync_all_streams);
+			  (uint64_t)result->counts.synchronizes);
 	ck_assert_uint_eq(facts->refused, result->refused);
 	ck_assert_uint_eq(facts->reserved, result->at_peak.reserved);
 	ck_assert_uint_eq(facts->allocated, gp_replay_peak_allocated(result));
