@@ -237,8 +237,8 @@ static enum gp_status fail_unknown(const unsigned char *at, size_t n,
 	}
 	if (gp_oom_mark_in((const char *)at, n, &mark)) {
 		gp_diag_hint(diag,
-			     "gpupool FILE explains the message of PyTorch's "
-			     "error, if it is complete; a trace says more");
+			     "gpupool FILE, without more, explains the message "
+			     "of its error; a trace says more");
 		return gp_diag_foreign(diag, "it is the log of a program that "
 					     "ran out of memory, not a trace");
 	}

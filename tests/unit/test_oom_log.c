@@ -646,6 +646,27 @@ START_TEST(reads_lines_as_tools_write_them)
 			  " ", "", " "),
 		  7, 1 },
 		{ " 12%|#   | 3/25 lora_rank=16 " PARTS(" ", "", " "), -1, 1 },
+		/* vLLM, DeepSpeed with lines of another host between, Ray,
+		 * syslog, Kubernetes, and what str(error) is printed in. */
+		{ "ERROR 08-21 22:56:04 [core.py:395] "
+		  "torch.OutOfMemoryError: " PARTS(
+			  "\nERROR 08-21 22:56:04 [core.py:395] ", "", " "),
+		  -1, 1 },
+		{ "worker1: [rank9]: torch.OutOfMemoryError: " PARTS(
+			  "\nworker2: [rank17]: x\nworker1: [rank9]: ", "",
+			  " "),
+		  9, 1 },
+		{ "(WorkerDict pid=17, ip=10.0.0.1) Error: " PARTS(
+			  "\n(WorkerDict pid=17, ip=10.0.0.1) ", "", " "),
+		  -1, 1 },
+		{ "Nov 27 10:00:00 node1 train[123]: Error: " PARTS(
+			  "\nNov 27 10:00:01 node1 train[123]: ", "", " "),
+		  -1, 1 },
+		{ "2024-08-21T22:56:04.1Z stderr F Error: " PARTS(
+			  "\n2024-08-21T22:56:04.2Z stderr F ", "", " "),
+		  -1, 1 },
+		{ "failed: OutOfMemoryError('" PARTS(" ", "", " ") "')", -1,
+		  1 },
 		/* Docker's and a logger's JSON. */
 		{ "{\"log\":\"x\\n\",\"stream\":\"stderr\"}\n"
 		  "{\"log\":\"[rank5]: Error: " PARTS(
