@@ -523,7 +523,7 @@ def test_a_sweep_that_is_interrupted_ends(story):
     done = subprocess.run(
         [sys.executable, "-c", program, str(story)],
         stdout=subprocess.PIPE,
-        timeout=60,
+        timeout=300,
     )
     assert done.stdout == b"interrupted\nsetting\n"
 
