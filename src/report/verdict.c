@@ -328,9 +328,8 @@ static void say_state(struct gp_words *words, const struct gp_verdict *v)
 		       gp_bytes_text(v->start, start));
 	else
 		gp_say(words,
-		       "Of the %s reserved, the program held %s at once, "
-		       "which no setting changes; at most %s could have been "
-		       "saved. ",
+		       "Of the %s reserved, the program needs %s with any "
+		       "setting; at most %s could have been saved. ",
 		       gp_bytes_text(v->start, start),
 		       gp_bytes_text(v->live, live),
 		       gp_bytes_text(v->start - v->live, most));
