@@ -305,6 +305,11 @@ bool gp_replay_refused_room(const struct gp_trace *trace, uint32_t device,
 			    const struct gp_settings *settings,
 			    struct gp_refused_room *room);
 
+/* Whether a recorded request failed although the device had room for it:
+ * because of a limit, such as set_per_process_memory_fraction(), that the trace
+ * does not hold. */
+bool gp_replay_was_limited(const struct gp_trace *trace, uint32_t device);
+
 /*
  * Like gp_replay_capacity_of(), for a verification under settings with a memory
  * limit or garbage collection, whose decisions depend on the size of the

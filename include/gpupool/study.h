@@ -171,6 +171,7 @@ struct gp_verdict {
 	uint64_t capacity; /* GP_UNLIMITED: unknown */
 	/* Peak of live memory, each block rounded up to 512 B. */
 	uint64_t live;
+	bool was_limited; /* gp_replay_was_limited() */
 	uint64_t others; /* gp_study_live_beside() less live */
 	uint64_t start;	 /* reserved at the beginning of the trace */
 	/* Bytes reserved in the recording, if the requests in the trace explain

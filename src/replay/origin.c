@@ -128,6 +128,19 @@ static bool is_refused_by_limit(const struct gp_event *event)
 	       event->addr >= segment_at_most(event->size);
 }
 
+bool gp_replay_was_limited(const struct gp_trace *trace, uint32_t device)
+{
+	const struct gp_device_trace *t = &trace->devices[device];
+	bool was_limited = false;
+
+	for (size_t i = 0; i < t->event_count; i++) {
+		if (t->events[i].kind == GP_SET_FRACTION)
+			return false;
+		was_limited |= is_refused_by_limit(&t->events[i]);
+	}
+	return was_limited;
+}
+
 /* The least memory that the device can have, given the events up to an OOM: the
  * peak of live bytes, or the live and free bytes at the OOM. */
 static uint64_t least_up_to(const struct gp_device_trace *t, size_t oom)

@@ -195,9 +195,9 @@ struct gp_words verdict_sentence(const struct gp_verdict *v)
 	case GP_VERDICT_SETTING: say_setting(&words, v); break;
 	case GP_VERDICT_TOO_SMALL:
 		gp_say(&words,
-		       "Out of memory; no setting helps: the device is too "
-		       "small "
-		       "by %s.",
+		       "Out of memory; no setting helps: %s too small by %s.",
+		       v->was_limited ? "the memory that it may use is"
+				      : "the device is",
 		       gp_bytes_text(v->live + v->others - v->capacity, bytes));
 		break;
 	case GP_VERDICT_NO_SETTING: say_no_setting(&words, v); break;
@@ -289,6 +289,16 @@ static void say_ignored(struct gp_words *words, const struct gp_verdict *v)
 	       is_rocm ? "ROCm" : "Windows");
 }
 
+/* Replays are without a limit that the trace does not hold. */
+static void say_limited(struct gp_words *words, const struct gp_verdict *v)
+{
+	if (v->was_limited && v->kind == GP_VERDICT_FITS)
+		gp_say(words,
+		       "When it was recorded, a limit such as a memory "
+		       "fraction kept it from memory that the device had: with "
+		       "that limit it may fail again. ");
+}
+
 /* What is known only of a part of the program. */
 static void say_part(struct gp_words *words, const struct gp_verdict *v)
 {
@@ -360,6 +370,7 @@ struct gp_words verdict_limits(const struct gp_verdict *v)
 		       gp_bytes_text(need, b));
 	if (v->ends == GP_ENDS_FAILURE)
 		say_end(&words, v);
+	say_limited(&words, v);
 	if (*words.text)
 		words.text[strlen(words.text) - 1] = '\0';
 	return words;

@@ -344,6 +344,7 @@ static void note_facts(const struct gp_study_config *config,
 						 : GP_BEGINS_WHOLE,
 		.ends = gp_study_ends(c->trace, c->device),
 		.platform = gp_trace_platform(c->trace),
+		.was_limited = gp_replay_was_limited(c->trace, c->device),
 	};
 	v->others = gp_study_live_beside(c->trace, c->device, &v->live);
 	v->others -= v->live;
