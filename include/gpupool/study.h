@@ -172,8 +172,8 @@ struct gp_verdict {
 	/* Peak of live memory, each block rounded up to 512 B. */
 	uint64_t live;
 	bool was_limited; /* gp_replay_was_limited() */
-	uint64_t others; /* gp_study_live_beside() less live */
-	uint64_t start;	 /* reserved at the beginning of the trace */
+	uint64_t others;  /* gp_study_live_beside() less live */
+	uint64_t start;	  /* reserved at the beginning of the trace */
 	/* Bytes reserved in the recording, if the requests in the trace explain
 	 * clearly less of it: settings cannot be compared by a part of a
 	 * program. 0: they do not, or it is unknown. */

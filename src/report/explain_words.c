@@ -257,18 +257,18 @@ const char *explain_name(const struct gp_attempt *trial,
 }
 
 const char *explain_unserved(uint64_t ooms, bool has_room,
-			     char text[EXPLAIN_FATE])
+			     char text[GP_PLURAL_TEXT])
 {
 	if (ooms)
 		return gp_plural_text(ooms, "OOM", text);
-	return has_room ? "requests refused" : "no room for others";
+	return has_room ? "refused" : "no room";
 }
 
 const char *explain_served(uint64_t ooms_as_it_is, bool has_room_as_it_is)
 {
 	if (ooms_as_it_is)
 		return "no OOM";
-	return has_room_as_it_is ? "none refused" : "room for others";
+	return has_room_as_it_is ? "none refused" : "enough room";
 }
 
 const char *explain_fate(const struct gp_attempt *base,
@@ -276,13 +276,17 @@ const char *explain_fate(const struct gp_attempt *base,
 			 char text[EXPLAIN_FATE])
 {
 	uint64_t was = base->peak_reserved, is = trial->peak_reserved;
+	char ooms[GP_PLURAL_TEXT];
 
 	*text = '\0';
-	if (!trial->no_oom)
+	if (!trial->no_oom && (!trial->ooms || base->no_oom || !trial->serves))
 		return explain_unserved(trial->ooms, false, text);
-	if (!base->no_oom)
+	if (!trial->no_oom)
+		snprintf(text, EXPLAIN_FATE, "%s, later",
+			 gp_plural_text(trial->ooms, "OOM", ooms));
+	else if (!base->no_oom)
 		return explain_served(base->ooms, false);
-	if (is != was)
+	else if (is != was)
 		gp_bytes_change(was, is, text);
 	return text;
 }

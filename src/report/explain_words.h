@@ -55,12 +55,13 @@ bool explain_helps(const struct gp_attempt *base,
 #define EXPLAIN_NAME 132
 const char *explain_name(const struct gp_attempt *trial,
 			 char text[EXPLAIN_NAME]);
-/* "3 OOMs", "no OOM", "-1.20 GiB" compared with the run as it is, or "". */
-#define EXPLAIN_FATE GP_PLURAL_TEXT
-/* What a run does not serve: "3 OOMs", "no room for others". has_room: as
+/* "3 OOMs", "3 OOMs, later", "no OOM", "-1.20 GiB" compared with the run as it
+ * is, or "". */
+#define EXPLAIN_FATE (GP_PLURAL_TEXT + 24)
+/* What a run does not serve: "3 OOMs", "no room", for others. has_room: as
  * gp_replay_has_room(). */
 const char *explain_unserved(uint64_t ooms, bool has_room,
-			     char text[EXPLAIN_FATE]);
+			     char text[GP_PLURAL_TEXT]);
 /* Of a run that serves what that one does not: "no OOM". */
 const char *explain_served(uint64_t ooms_as_it_is, bool has_room_as_it_is);
 const char *explain_fate(const struct gp_attempt *base,
