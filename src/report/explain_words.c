@@ -281,9 +281,11 @@ const char *explain_fate(const struct gp_attempt *base,
 	*text = '\0';
 	if (!trial->no_oom && (!trial->ooms || base->no_oom || !trial->serves))
 		return explain_unserved(trial->ooms, false, text);
+	/* For many, the table has no room to say it. */
 	if (!trial->no_oom)
-		snprintf(text, EXPLAIN_FATE, "%s, later",
-			 gp_plural_text(trial->ooms, "OOM", ooms));
+		snprintf(text, EXPLAIN_FATE, "%s%s",
+			 gp_plural_text(trial->ooms, "OOM", ooms),
+			 trial->ooms < 100 ? ", later" : "");
 	else if (!base->no_oom)
 		return explain_served(base->ooms, false);
 	else if (is != was)
