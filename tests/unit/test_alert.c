@@ -86,7 +86,7 @@ END_TEST
 /* Allocated, event by event, of 100 bytes. */
 static struct gp_alert watch(const char *text, const char *tens)
 {
-	struct gp_replay_result result = { .stats.num_ooms = 2 };
+	struct gp_replay_result result = { .ooms.count = 2 };
 	struct gp_diag diag = { 0 };
 	struct gp_alert alert;
 

@@ -102,7 +102,7 @@ static bool is_fine(const struct gp_trace *trace,
 
 	ck_assert_int_eq(gp_replay(&config, &result, &diag), GP_OK);
 	fine = gp_replay_has_room(&result) &&
-	       (goal == GP_NO_OOM || !result.stats.num_alloc_retries);
+	       (goal == GP_NO_OOM || !result.counts.retries);
 	gp_replay_release(&result);
 	return fine;
 }

@@ -21,7 +21,7 @@ static struct gp_replay_result some_run(void)
 		.timeline = { .allocated = { 10, 65, 30 }, .bins = 3 },
 		.allocs = 10,
 		.dropped = 1,
-		.stats.num_device_alloc = 4,
+		.counts.device_allocs = 4,
 	};
 }
 

@@ -511,6 +511,7 @@ static void compare_moment(const struct run *run, const struct askers *askers,
 {
 	struct group live[MOST_BLOCKS] = { 0 }, now[MOST_BLOCKS] = { 0 };
 	uint32_t in[MOST_BLOCKS] = { 0 };
+	bool pins[MOST_BLOCKS] = { 0 }; /* each block counts once */
 
 	compare_pins(run, &explain->state, &explain->pins);
 	for (size_t k = 0; k < askers->count; k++)
@@ -527,6 +528,8 @@ static void compare_moment(const struct run *run, const struct askers *askers,
 				continue;
 			add_to(&now[c], &run->blocks[h->id], h->share,
 			       explain->event);
+			now[c].blocks -= pins[h->id];
+			pins[h->id] = true;
 			now[c].units += in[c] != u + 1;
 			in[c] = u + 1;
 		}
