@@ -171,9 +171,8 @@ struct gp_verdict {
 	uint64_t capacity; /* GP_UNLIMITED: unknown */
 	/* Peak of live memory, each block rounded up to 512 B. */
 	uint64_t live;
-	bool was_limited; /* gp_replay_was_limited() */
-	uint64_t others;  /* gp_study_live_beside() less live */
-	uint64_t start;	  /* reserved at the beginning of the trace */
+	uint64_t others; /* gp_study_live_beside() less live */
+	uint64_t start;	 /* reserved at the beginning of the trace */
 	/* Bytes reserved in the recording, if the requests in the trace explain
 	 * clearly less of it: settings cannot be compared by a part of a
 	 * program. 0: they do not, or it is unknown. */
@@ -198,6 +197,7 @@ struct gp_verdict {
 	 * device is too small; the need is then unknown, and missing is what is
 	 * missing at least. */
 	bool is_unplayable;
+	bool was_limited;	   /* gp_replay_was_limited() */
 	enum gp_platform platform; /* where the trace was recorded */
 	/* If need is an estimate, because a window does not show what else
 	 * would have been cached before it: bounds on need, that is, live

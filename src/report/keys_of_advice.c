@@ -345,6 +345,9 @@ const struct gp_key keys_of_advice[] = {
 		"window: the trace begins with memory in use."),
 	WORD_IN(gp_verdict, ends, "ends", 0, "unknown end failure",
 		"failure: the trace ends where memory ran out."),
+	KEY_IN(gp_verdict, was_limited, "was_limited", BOOL, MAYBE,
+	       "A recorded request failed although the device had room for it: "
+	       "by a limit that is not in the trace."),
 	WORD_IN(gp_verdict, platform, "platform", MAYBE, "windows rocm",
 		"Where it was recorded, if that is known: PyTorch has "
 		"expandable_segments there only in late releases."),

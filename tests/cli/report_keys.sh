@@ -124,6 +124,18 @@ write diff-waits diff waits-7.json waits-9.json
 sed 's/"train.py:/"C:\\\\work\\\\train.py:/' elsewhere.json > windows.json
 write suggest-windows suggest windows.json
 
+# A memory fraction, which a snapshot does not have.
+{
+	echo "{$whole, \"release\": {\"first\": 11, \"last\": 11},
+		\"devices\": [{\"device\": 0, \"total_memory\": 1073741824}]}"
+	echo '{"op": "set_memory_fraction", "fraction": 0.25}'
+	for id in 1 2 3; do
+		echo "{\"op\": \"alloc\", \"id\": $id, \"size\": 134217728}"
+	done
+} > limited.jsonl
+"$build/gpupool" convert --run limited.jsonl limited.pickle 2>> refused
+write suggest-limited suggest limited.pickle
+
 # Others take what the device has no room for.
 cat > others.json << END
 {$whole, "source": {"complete": true}, "devices": [{"device": 0, "events": [
