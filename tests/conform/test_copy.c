@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A copy of an allocator, made after any request, goes on as the original does,
+ * and neither notices what becomes of the other.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "conform/parts/author.h"
+#include "gpupool/release.h"
+#include "replay/requests.h"
+#include "suite.h"
+
+#define SEEDS	    4 /* of each class */
+#define MOST_ALIKE  4 /* at once */
+#define COPY_EVERY  25
+#define CHECK_EVERY 12
+
+struct one {
+	struct gp_device *device;
+	struct gp_allocator *allocator;
+	struct gp_alike alike;
+};
+
+struct all {
+	const struct gp_trace *trace;
+	const struct gp_device_trace *of;
+	struct one *list[MOST_ALIKE];
+	size_t count, copies, shapes;
+	struct dice *dice;
+};
+
+static struct one *first_of(const struct all *all,
+			    const struct gp_settings *settings)
+{
+	struct one *one = calloc(1, sizeof(*one));
+	struct gp_allocator_config config = {
+		.settings = settings,
+		.device = gp_sim_create(all->of->device, all->of->total_memory),
+		.device_ordinal = all->of->device,
+		.streams = all->trace->streams,
+		.stream_count = all->trace->stream_count,
+		.pools = all->trace->pools,
+		.pool_count = all->trace->pool_count,
+		.block_ids = all->of->block_ids,
+		.alike = &one->alike,
+	};
+	struct gp_diag diag;
+
+	one->device = config.device;
+	one->alike = gp_alike_of(settings);
+	ck_assert_int_eq(gp_engine_find("caching")->create(
+				 &config, &one->allocator, &diag),
+			 GP_OK);
+	return one;
+}
+
+/* NULL: not possible now. */
+static struct one *copy_of(const struct one *one)
+{
+	struct one *copy = calloc(1, sizeof(*copy));
+
+	copy->alike = one->alike;
+	copy->device = gp_sim_copy(one->device);
+	copy->allocator = one->allocator->ops->copy(one->allocator,
+						    copy->device, &copy->alike);
+	if (copy->allocator)
+		return copy;
+	gp_device_destroy(copy->device);
+	free(copy);
+	return NULL;
+}
+
+static void drop(struct one *one)
+{
+	one->allocator->ops->destroy(one->allocator);
+	gp_device_destroy(one->device);
+	free(one);
+}
+
+/* Other requests than those of the others, and then its end. */
+static void go_astray(const struct all *all, struct one *one)
+{
+	const struct gp_allocator_ops *ops = one->allocator->ops;
+	uint64_t addr;
+
+	for (uint32_t id = 0; id < all->of->block_ids; id++)
+		if (dice_permille(all->dice, 700))
+			ops->free(one->allocator, id);
+	ops->synchronize(one->allocator, GP_ALL_STREAMS);
+	for (uint32_t id = 0; id < all->of->block_ids; id++) {
+		ops->free(one->allocator, id);
+		ops->alloc(one->allocator, id,
+			   1 + dice_below(all->dice, 3 * MIB),
+			   (uint16_t)dice_below(all->dice,
+						all->trace->stream_count),
+			   0, &addr);
+	}
+	ops->empty_cache(one->allocator, 0);
+	drop(one);
+}
+
+static void copy_or_drop(struct all *all)
+{
+	size_t which = dice_below(all->dice, all->count);
+	struct one *copy;
+
+	if (all->count == MOST_ALIKE) {
+		drop(all->list[which]);
+		all->list[which] = all->list[--all->count];
+	}
+	copy = copy_of(all->list[which % all->count]);
+	if (!copy)
+		return;
+	all->copies++;
+	if (dice_permille(all->dice, 300))
+		go_astray(all, copy);
+	else
+		all->list[all->count++] = copy;
+}
+
+/* ---- the comparison ---- */
+
+struct answer {
+	enum gp_answer answer;
+	uint64_t addr;
+};
+
+static struct answer give(const struct all *all, const struct one *one,
+			  const struct gp_event *event)
+{
+	struct gp_allocator *a = one->allocator;
+	struct answer answer = { GP_SERVED, 0 };
+
+	if (event->kind == GP_ALLOC)
+		answer.answer =
+			a->ops->alloc(a, event->id, event->size, event->stream,
+				      event->pool, &answer.addr);
+	else if (event->kind == GP_FREE)
+		a->ops->free(a, event->id);
+	else if (event->kind == GP_OTHER_MEMORY)
+		one->device->ops->set_other(one->device, event->size);
+	else
+		answer.answer = request_other(a, all->trace, event);
+	return answer;
+}
+
+static void check_states(const struct gp_state *a, const struct gp_state *b)
+{
+	ck_assert_uint_eq(a->segment_count, b->segment_count);
+	for (size_t i = 0; i < a->segment_count; i++) {
+		ck_assert_uint_eq(a->segments[i].addr, b->segments[i].addr);
+		ck_assert_uint_eq(a->segments[i].size, b->segments[i].size);
+		ck_assert_uint_eq(a->segments[i].pool, b->segments[i].pool);
+	}
+	ck_assert_uint_eq(a->block_count, b->block_count);
+	for (size_t i = 0; i < a->block_count; i++) {
+		ck_assert_uint_eq(a->blocks[i].addr, b->blocks[i].addr);
+		ck_assert_uint_eq(a->blocks[i].requested,
+				  b->blocks[i].requested);
+		ck_assert_uint_eq(a->blocks[i].id, b->blocks[i].id);
+		ck_assert_int_eq(a->blocks[i].state, b->blocks[i].state);
+	}
+}
+
+static void check_shapes(struct all *all, const struct one *a,
+			 const struct one *b)
+{
+	struct gp_shape one = { 0 }, other = { 0 };
+	bool has = a->allocator->ops->shape(a->allocator, &one);
+
+	ck_assert_int_eq(b->allocator->ops->shape(b->allocator, &other), has);
+	all->shapes += has;
+	if (has) {
+		ck_assert_uint_eq(one.count, other.count);
+		ck_assert_mem_eq(one.words, other.words,
+				 one.count * sizeof(*one.words));
+	}
+	free(one.words);
+	free(other.words);
+}
+
+static void check_two(struct all *all, const struct one *a, const struct one *b)
+{
+	const struct gp_allocator_ops *ops = a->allocator->ops;
+	struct gp_stats stats = *ops->stats(a->allocator);
+	struct gp_state one, other;
+
+	ck_assert_mem_eq(&stats, ops->stats(b->allocator), sizeof(stats));
+	ck_assert_mem_eq(&a->device->calls, &b->device->calls,
+			 sizeof(a->device->calls));
+	ck_assert_mem_eq(&a->alike, &b->alike, sizeof(a->alike));
+	ck_assert_uint_eq(ops->largest_free(a->allocator),
+			  ops->largest_free(b->allocator));
+	ops->state(a->allocator, &one);
+	ops->state(b->allocator, &other);
+	check_states(&one, &other);
+	gp_state_release(&one);
+	gp_state_release(&other);
+	check_shapes(all, a, b);
+}
+
+static void step(struct all *all, const struct gp_event *event)
+{
+	struct answer first = give(all, all->list[0], event);
+
+	for (size_t i = 1; i < all->count; i++) {
+		struct answer answer = give(all, all->list[i], event);
+
+		ck_assert_int_eq(answer.answer, first.answer);
+		ck_assert_uint_eq(answer.addr, first.addr);
+		if (!dice_below(all->dice, CHECK_EVERY))
+			check_two(all, all->list[0], all->list[i]);
+	}
+	if (!dice_below(all->dice, COPY_EVERY))
+		copy_or_drop(all);
+}
+
+static void try_device(struct all *all, const struct gp_settings *settings)
+{
+	all->list[0] = first_of(all, settings);
+	all->count = 1;
+	for (size_t i = 0; i < all->of->event_count; i++)
+		step(all, &all->of->events[i]);
+	while (all->count)
+		drop(all->list[--all->count]);
+}
+
+static void try_trial(struct all *all, const struct trial *trial)
+{
+	struct gp_settings settings;
+	struct gp_trace *trace;
+	struct gp_diag diag;
+
+	ck_assert_int_eq(trial_trace(trial, &trace, &diag), GP_OK);
+	all->trace = trace;
+	gp_settings_init(&settings,
+			 (uint8_t)dice_between(all->dice, trial_since(trial),
+					       GP_RELEASE_LAST));
+	if (gp_settings_parse(&settings, trial->conf, &diag) == GP_OK)
+		for (uint32_t d = 0; d < trace->device_count; d++) {
+			all->of = &trace->devices[d];
+			try_device(all, &settings);
+		}
+	gp_trace_destroy(trace);
+}
+
+START_TEST(test_a_copy_goes_on_as_the_original)
+{
+	size_t classes;
+	const struct trial_class *table = trial_class_table(&classes);
+	struct dice dice;
+	struct all all = { .dice = &dice };
+
+	dice_init(&dice, 1, "copy");
+	for (size_t i = 0; i < classes; i++)
+		for (uint64_t seed = 0; seed < SEEDS; seed++) {
+			struct trial trial;
+
+			author_write(&trial, 5000 + seed, &table[i]);
+			try_trial(&all, &trial);
+			trial_release(&trial);
+		}
+	ck_assert_uint_gt(all.copies, 10 * classes);
+	ck_assert_uint_gt(all.shapes, 10 * classes);
+}
+END_TEST
+
+int main(void)
+{
+	const struct suite_test tests[] = {
+		{ test_a_copy_goes_on_as_the_original, 0 },
+	};
+
+	return suite_run("copy", tests, COUNT_OF(tests));
+}
