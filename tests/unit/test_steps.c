@@ -206,11 +206,127 @@ START_TEST(sizes_that_recur_are_steps)
 }
 END_TEST
 
+/* ---- programs that nearly recur, by the plainest search ---- */
+
+struct sizes {
+	uint64_t of[1000]; /* each request's */
+	size_t count;
+};
+
+/* Some requests before, after and in place of those that recur. */
+static void write_sizes(struct sizes *s, uint64_t *seed)
+{
+	size_t period = 12 + next_random(seed) % 60;
+	size_t before = next_random(seed) % 100;
+	uint64_t kinds = 2 + next_random(seed) % 300;
+	uint64_t noise = next_random(seed) % 5 * 12; /* of 1,000 */
+	uint64_t step[80];
+
+	s->count = 100 + next_random(seed) % 500;
+	for (size_t i = 0; i < period; i++)
+		step[i] = 512 * (1 + next_random(seed) % kinds);
+	for (size_t i = 0; i < s->count; i++) {
+		bool recurs = i >= before && next_random(seed) % 1000 >= noise;
+
+		s->of[i] = recurs ? step[(i - before) % period]
+				  : 512 * (1 + next_random(seed) % kinds);
+	}
+}
+
+static double recurring(const struct sizes *s, size_t from, size_t to,
+			size_t lag)
+{
+	size_t same = 0;
+
+	for (size_t i = from; i < to; i++)
+		same += s->of[i] == s->of[i + lag];
+	return to > from ? (double)same / (double)(to - from) : 0;
+}
+
+/* 16 requests in a row were made before, so many requests ago: of the nearest
+ * such, at 65 places of the second half, that which recurs most. */
+static size_t period_of(const struct sizes *s)
+{
+	size_t best = 0, half = s->count / 2;
+	double most = 0.9;
+
+	for (size_t i = half; s->count >= 128 && i + 16 <= s->count;
+	     i += half / 64 + 1) {
+		size_t lag = 1;
+		double share;
+
+		while (lag <= s->count / 3 && lag <= i &&
+		       memcmp(&s->of[i], &s->of[i - lag], 16 * sizeof(*s->of)))
+			lag++;
+		if (lag > s->count / 3 || lag > i || lag < 16)
+			continue;
+		share = recurring(s, half - half / 4, s->count - lag, lag);
+		if (share > most || (share == most && lag < best)) {
+			most = share;
+			best = lag;
+		}
+	}
+	return best;
+}
+
+/* Backwards, as long as four of five requests recur. */
+static void compare_sizes(const struct sizes *s, const struct gp_steps *steps)
+{
+	size_t period = period_of(s), first = s->count, n = 0;
+
+	if (period)
+		first -= period;
+	while (period && first >= period &&
+	       recurring(s, first - period, first, period) >= 0.8)
+		first -= period;
+	while (period && first + (n + 1) * period <= s->count)
+		n++;
+	if (n < 3)
+		n = 0;
+	ck_assert_uint_eq(steps->count, n);
+	for (size_t i = 0; i < n; i++) {
+		ck_assert_uint_eq(steps->list[i].first,
+				  2 * (first + i * period));
+		ck_assert_uint_eq(steps->list[i].end,
+				  i + 1 < n ? 2 * (first + (i + 1) * period)
+					    : 2 * s->count);
+	}
+}
+
+START_TEST(sizes_that_nearly_recur_are_steps)
+{
+	static struct gp_event events[2000];
+	static struct sizes s;
+	struct gp_device_trace device = { .events = events };
+	struct gp_trace trace = { .devices = &device, .device_count = 1 };
+	uint64_t seed = 1, found = 0;
+
+	for (int round = 0; round < 2000; round++) {
+		struct gp_steps steps;
+
+		write_sizes(&s, &seed);
+		for (size_t i = 0; i < s.count; i++) {
+			events[2 * i] = (struct gp_event){ .kind = GP_ALLOC,
+							   .size = s.of[i] };
+			events[2 * i + 1].kind = GP_FREE;
+		}
+		device.event_count = 2 * s.count;
+		gp_steps_find(&trace, 0, &steps);
+		compare_sizes(&s, &steps);
+		found += steps.count > 0;
+		free(steps.list);
+	}
+	ck_assert_uint_gt(found, 300);
+	ck_assert_uint_lt(found, 1700);
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
 		{ marks_that_recur_are_steps, 0 },
 		{ sizes_that_recur_are_steps, 0 },
+		{ sizes_that_nearly_recur_are_steps, 0 },
 	};
 
 	return suite_run("steps", tests, COUNT_OF(tests));
