@@ -154,6 +154,75 @@ START_TEST(what_is_wrong_is_told_with_its_line)
 }
 END_TEST
 
+/* ---- any columns ---- */
+
+static const struct {
+	const char *name;
+	char is; /* what it tells; '-': nothing that is needed */
+} columns[] = {
+	{ "id", 'i' },	   { "buffer", 'i' }, { "buffer_id", 'i' },
+	{ "lower", 'l' },  { "start", 'l' },  { "begin", 'l' },
+	{ "upper", 'u' },  { "end", 'u' },    { "size", 's' },
+	{ "offset", '-' }, { "hint", 'h' },   { "alignment", 'a' },
+	{ "x", '-' },
+};
+
+/* Two lines with some columns; is_there: by what they tell. */
+static size_t write_columns(char text[512], uint64_t seed, bool is_there[128])
+{
+	char head[256] = "", row[256] = "";
+	size_t n = 0, m = 0;
+
+	for (uint64_t count = 2 + next_random(&seed) % 6; count; count--) {
+		size_t at = next_random(&seed) % COUNT_OF(columns);
+		unsigned char is = (unsigned char)columns[at].is;
+
+		if (is_there[is] && is != '-')
+			continue;
+		is_there[is] = true;
+		n += (size_t)snprintf(head + n, sizeof(head) - n, "%s%s",
+				      n ? "," : "", columns[at].name);
+		m += (size_t)snprintf(row + m, sizeof(row) - m, "%s%d",
+				      m ? "," : "", is == 'u' ? 8 : 4);
+	}
+	return (size_t)snprintf(text, 512, "%s\n%s\n", head, row);
+}
+
+START_TEST(any_columns_are_spans_if_all_that_is_needed_is_there)
+{
+	char path[32], text[512];
+	size_t read = 0;
+
+	for (uint64_t seed = 0; seed < 3000; seed++) {
+		bool is[128] = { false };
+		size_t n = write_columns(text, seed, is);
+		FILE *file = tmpfile();
+		struct gp_spans spans;
+		struct gp_diag diag = { 0 };
+		enum gp_status status;
+
+		fputs(text, file);
+		fflush(file);
+		snprintf(path, sizeof(path), "/dev/fd/%d", fileno(file));
+		ck_assert_int_eq(gp_spans_is_csv(path), is['l'] && is['s']);
+		fclose(file);
+		status = gp_spans_parse(text, n, &spans, &diag);
+		ck_assert_msg((status == GP_OK) == (is['i'] && is['l'] &&
+						    is['s'] && is['u']),
+			      "%s%s", text, diag.what);
+		if (status != GP_OK)
+			continue;
+		ck_assert_uint_eq(spans.count, 1);
+		ck_assert_uint_eq(spans.items->lower, 4);
+		ck_assert_uint_eq(spans.items->size, 4);
+		ck_assert_uint_eq(spans.items->align, is['a'] ? 4 : 1);
+		gp_spans_release(&spans);
+		read++;
+	}
+	ck_assert_uint_gt(read, 50);
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
@@ -161,6 +230,7 @@ int main(void)
 		{ end_is_the_last_time_where_upper_is_behind_it, 0 },
 		{ what_was_read_is_written_with_its_offsets, 0 },
 		{ what_is_wrong_is_told_with_its_line, 0 },
+		{ any_columns_are_spans_if_all_that_is_needed_is_there, 0 },
 	};
 
 	return suite_run("spans_csv", tests, COUNT_OF(tests));
