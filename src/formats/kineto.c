@@ -170,7 +170,7 @@ static void kineto_place(struct gp_build *build, struct kineto_record *records,
 			 size_t span_count)
 {
 	struct kineto_record **sorted =
-		gp_mem_alloc(record_count + 1, sizeof(*sorted));
+		gp_mem_alloc(record_count, sizeof(*sorted));
 	struct stack stack = { .build = build };
 	size_t span = 0, count = 0;
 

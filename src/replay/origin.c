@@ -145,8 +145,7 @@ bool gp_replay_was_limited(const struct gp_trace *trace, uint32_t device)
  * peak of live bytes, or the live and free bytes at the OOM. */
 static uint64_t least_up_to(const struct gp_device_trace *t, size_t oom)
 {
-	uint64_t *sizes =
-		gp_mem_alloc(t->block_ids + (size_t)1, sizeof(*sizes));
+	uint64_t *sizes = gp_mem_alloc(t->block_ids, sizeof(*sizes));
 	uint64_t live = 0, most = 0;
 
 	for (size_t i = 0; i < oom; i++) {

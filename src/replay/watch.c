@@ -309,8 +309,8 @@ void memory_check_init(struct memory_check *check, struct gp_device *device,
 					.block_ids = block_ids,
 					.result = result };
 	if (device->ops->fill && device->ops->check)
-		check->blocks = gp_mem_alloc((size_t)block_ids + 1,
-					     sizeof(*check->blocks));
+		check->blocks =
+			gp_mem_alloc((size_t)block_ids, sizeof(*check->blocks));
 }
 
 void memory_check_write(struct memory_check *check, uint32_t id, uint64_t addr,

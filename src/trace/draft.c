@@ -16,7 +16,7 @@
 
 static void *copy(const void *items, size_t n, size_t size)
 {
-	void *copied = gp_mem_alloc(n + 1, size);
+	void *copied = gp_mem_alloc(n, size);
 
 	if (n)
 		memcpy(copied, items, n * size);
@@ -72,7 +72,7 @@ void gp_draft_init(struct gp_draft *draft, const struct gp_trace *trace)
 {
 	*draft = (struct gp_draft){
 		.trace = trace,
-		.devices = gp_mem_alloc(trace->device_count + 1,
+		.devices = gp_mem_alloc(trace->device_count,
 					sizeof(*draft->devices)),
 	};
 	for (size_t i = 0; i < trace->device_count; i++)
@@ -242,8 +242,8 @@ static uint64_t *renumber(struct gp_arena *arena,
 			  struct gp_device_trace *trace)
 {
 	struct numbering n = {
-		gp_mem_alloc((size_t)device->block_ids + 1, sizeof(*n.numbers)),
-		gp_mem_alloc((size_t)device->block_ids + 1, sizeof(*n.names)),
+		gp_mem_alloc(device->block_ids, sizeof(*n.numbers)),
+		gp_mem_alloc(device->block_ids, sizeof(*n.names)),
 		0,
 		{ 0 },
 	};

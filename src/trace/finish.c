@@ -429,7 +429,7 @@ static void make_owners(struct gp_build_device *d)
 
 	if (!d->claims.count && !d->start_claims.count)
 		return;
-	d->owners = gp_mem_alloc(most + 1, sizeof(*d->owners));
+	d->owners = gp_mem_alloc(most, sizeof(*d->owners));
 	memset(d->owners, 0xff, most * sizeof(*d->owners));
 }
 

@@ -605,8 +605,8 @@ static uint64_t key_of(const struct gp_trace *trace, const struct known *known,
 
 uint32_t *gp_sites_shown(const struct gp_trace *trace)
 {
-	uint32_t *shown = gp_mem_alloc(trace->site_count + 1, sizeof(*shown));
-	uint8_t *kinds = gp_mem_alloc(trace->text_count + 1, 1);
+	uint32_t *shown = gp_mem_alloc(trace->site_count, sizeof(*shown));
+	uint8_t *kinds = gp_mem_alloc(trace->text_count, 1);
 	struct gp_map first = { 0 };
 	struct gp_intern ops = { 0 };
 

@@ -143,8 +143,8 @@ struct requests {
 static struct requests collect(const struct gp_device_trace *device)
 {
 	struct requests r = {
-		gp_mem_alloc(device->event_count + 1, sizeof(*r.sizes)),
-		gp_mem_alloc(device->event_count + 1, sizeof(*r.events)),
+		gp_mem_alloc(device->event_count, sizeof(*r.sizes)),
+		gp_mem_alloc(device->event_count, sizeof(*r.events)),
 		0,
 	};
 

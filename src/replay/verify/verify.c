@@ -607,7 +607,7 @@ static void list_candidates(const struct verify *v,
 			    struct gp_verify_side *side)
 {
 	struct gp_candidate *found =
-		gp_mem_alloc(state->block_count + 1, sizeof(*found));
+		gp_mem_alloc(state->block_count, sizeof(*found));
 	uint64_t least = gp_settings_round(v->config->settings, request->size);
 	size_t n = 0;
 

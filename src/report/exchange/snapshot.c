@@ -151,8 +151,8 @@ static void snapshot_begin(struct snapshot *s,
 	s->settings = config->settings;
 	s->conf = config->conf;
 	s->release = config->settings->release;
-	s->stacks = gp_mem_alloc(trace->site_count + 1, sizeof(*s->stacks));
-	s->frames = gp_mem_alloc(trace->text_count + 1, sizeof(*s->frames));
+	s->stacks = gp_mem_alloc(trace->site_count, sizeof(*s->stacks));
+	s->frames = gp_mem_alloc(trace->text_count, sizeof(*s->frames));
 	pickler_begin(&s->pickler, config->out);
 }
 
@@ -547,8 +547,7 @@ static void *begin(const struct gp_exchange_config *config)
 	struct run *r = gp_mem_alloc(1, sizeof(*r));
 
 	snapshot_begin(&r->s, config);
-	r->ended = gp_mem_alloc(config->trace->device_count + 1,
-				sizeof(*r->ended));
+	r->ended = gp_mem_alloc(config->trace->device_count, sizeof(*r->ended));
 	pickler_open_dict(&r->s.pickler);
 	snapshot_word(&r->s, WORD_DEVICE_TRACES);
 	r->traces = pickler_open_list(&r->s.pickler);
@@ -580,7 +579,7 @@ static void end_device(void *state, const struct gp_replay_result *result)
 
 	pickler_close_list(&r->s.pickler, &r->entries);
 	ended->state = &result->end;
-	ended->segment_sites = gp_mem_alloc(result->end.segment_count + 1,
+	ended->segment_sites = gp_mem_alloc(result->end.segment_count,
 					    sizeof(*ended->segment_sites));
 	for (size_t i = 0; i < result->end.segment_count; i++)
 		ended->segment_sites[i] =

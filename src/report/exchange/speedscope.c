@@ -40,7 +40,7 @@ static void *begin(const struct gp_exchange_config *config)
 	s->name = config->name;
 	s->out = config->out;
 	s->count = OWN_FRAMES;
-	s->frames = gp_mem_alloc(s->trace->text_count + 1, sizeof(*s->frames));
+	s->frames = gp_mem_alloc(s->trace->text_count, sizeof(*s->frames));
 	s->texts = gp_mem_alloc(s->trace->text_count + OWN_FRAMES + 1,
 				sizeof(*s->texts));
 	fputs("{\"$schema\":\"" SCHEMA "\",\"exporter\":\"gpupool\",\"name\":",

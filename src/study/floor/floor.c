@@ -157,7 +157,7 @@ static struct keyed key_of(const struct gp_span *span, enum order by)
 static void sort_spans(const struct gp_spans *spans, enum order by,
 		       uint32_t *order)
 {
-	struct keyed *list = gp_mem_alloc(spans->count + 1, sizeof(*list));
+	struct keyed *list = gp_mem_alloc(spans->count, sizeof(*list));
 
 	for (uint32_t i = 0; i < spans->count; i++) {
 		list[i] = key_of(&spans->items[i], by);
@@ -188,8 +188,8 @@ static struct push *push_create(const struct gp_spans *spans,
 	struct push *push = gp_mem_alloc(1, sizeof(*push));
 
 	push->spans = spans;
-	push->order = gp_mem_alloc(spans->count + 1, sizeof(*push->order));
-	push->list = gp_mem_alloc(spans->count + 1, sizeof(*push->list));
+	push->order = gp_mem_alloc(spans->count, sizeof(*push->order));
+	push->list = gp_mem_alloc(spans->count, sizeof(*push->list));
 	for (size_t i = 0; i < spans->count; i++)
 		push->order[i] = order[i];
 	return push;
@@ -237,7 +237,7 @@ static bool try_order(struct attempt *a, struct place *place,
 static void pack_in_order(struct attempt *a, struct place *place,
 			  uint32_t *best, uint64_t *work)
 {
-	uint32_t *order = gp_mem_alloc(a->spans->count + 1, sizeof(*order));
+	uint32_t *order = gp_mem_alloc(a->spans->count, sizeof(*order));
 
 	for (int i = 0; i < ORDERS && !is_done(a) && *work; i++) {
 		sort_spans(a->spans, (enum order)i, order);
@@ -373,7 +373,7 @@ static uint64_t small_size(const struct attempt *a,
 static void pack_large(struct attempt *a)
 {
 	struct place *place = place_create(a->spans);
-	uint32_t *best = gp_mem_alloc(a->spans->count + 1, sizeof(*best));
+	uint32_t *best = gp_mem_alloc(a->spans->count, sizeof(*best));
 	uint64_t work = a->work / 2;
 
 	a->work -= work;
@@ -390,8 +390,7 @@ static uint64_t pack_small(struct attempt *a, const struct moment *moments,
 			   size_t count, uint64_t below)
 {
 	size_t bytes = a->spans->count * sizeof(*a->offsets);
-	uint64_t *backward =
-		gp_mem_alloc(a->spans->count + 1, sizeof(*backward));
+	uint64_t *backward = gp_mem_alloc(a->spans->count, sizeof(*backward));
 	uint64_t one, other;
 
 	one = heap_pack(a->spans, moments, count, HEAP_FORWARD, below,
@@ -409,7 +408,7 @@ static void pick_large(const struct gp_spans *spans, uint64_t size,
 		       struct gp_spans *large, uint32_t *map)
 {
 	*large = *spans;
-	large->items = gp_mem_alloc(spans->count + 1, sizeof(*large->items));
+	large->items = gp_mem_alloc(spans->count, sizeof(*large->items));
 	large->count = 0;
 	for (uint32_t i = 0; i < spans->count; i++) {
 		if (spans->items[i].size < size)

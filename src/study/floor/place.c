@@ -314,13 +314,13 @@ struct place *place_create(const struct gp_spans *spans)
 {
 	struct place *p = gp_mem_alloc(1, sizeof(*p));
 	size_t n = spans->count;
-	uint32_t *now = gp_mem_alloc(n + 1, sizeof(*now));
+	uint32_t *now = gp_mem_alloc(n, sizeof(*now));
 
 	p->spans = spans;
 	p->shift = LEAST_SHIFT;
-	p->rank = gp_mem_alloc(n + 1, sizeof(*p->rank));
-	p->ranked = gp_mem_alloc(n + 1, sizeof(*p->ranked));
-	p->taken = gp_mem_alloc(n + 1, sizeof(*p->taken));
+	p->rank = gp_mem_alloc(n, sizeof(*p->rank));
+	p->ranked = gp_mem_alloc(n, sizeof(*p->ranked));
+	p->taken = gp_mem_alloc(n, sizeof(*p->taken));
 	p->lists = gp_mem_alloc((n >> LEAST_SHIFT) + 2, sizeof(*p->lists));
 	for (uint32_t i = 0; i < n; i++)
 		p->ranked[i] = (struct ranked){ .lower = spans->items[i].lower,

@@ -192,7 +192,7 @@ static int by_age(const void *a, const void *b)
 static void take(struct gp_bands *bands, const struct heap *heap)
 {
 	bands->count = heap->count;
-	bands->list = gp_mem_alloc(heap->count + 1, sizeof(*bands->list));
+	bands->list = gp_mem_alloc(heap->count, sizeof(*bands->list));
 	for (size_t i = 0; i < heap->count; i++)
 		bands->list[i] = heap->items[i].band;
 	if (bands->count)
@@ -217,7 +217,7 @@ void gp_bands_init(struct gp_bands *bands, const struct gp_lifetimes *lifetimes,
 	make_columns(bands, lifetimes);
 	count = gp_lifetimes_until(lifetimes, to - 1);
 	heap.room = gp_smaller(heap.room, count);
-	heap.items = gp_mem_alloc(heap.room + 1, sizeof(*heap.items));
+	heap.items = gp_mem_alloc(heap.room, sizeof(*heap.items));
 	for (size_t i = 0; i < count; i++) {
 		first = column_from(bands, first, lifetimes->list[i].alloc);
 		if (see(bands, lifetimes, (uint32_t)i, first, &seen))
@@ -274,8 +274,8 @@ uint32_t *gp_bands_ranks(const struct gp_lifetimes *lifetimes,
 			 const struct askers *askers)
 {
 	size_t n = askers->culprit_count;
-	struct weight *weights = gp_mem_alloc(n + 1, sizeof(*weights));
-	uint32_t *ranks = gp_mem_alloc(n + 1, sizeof(*ranks));
+	struct weight *weights = gp_mem_alloc(n, sizeof(*weights));
+	uint32_t *ranks = gp_mem_alloc(n, sizeof(*ranks));
 
 	for (uint32_t i = 0; i < n; i++)
 		weights[i].culprit = i;

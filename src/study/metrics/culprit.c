@@ -193,7 +193,7 @@ static void note_age(struct gp_culprit *culprit, const struct asker *asker,
 static struct gp_culprit *culprits_blank(const struct askers *askers)
 {
 	size_t n = askers->culprit_count;
-	struct gp_culprit *list = gp_mem_alloc(n + 1, sizeof(*list));
+	struct gp_culprit *list = gp_mem_alloc(n, sizeof(*list));
 
 	for (size_t i = 0; i < n; i++) {
 		list[i] = askers->culprits[i];
@@ -226,7 +226,7 @@ void culprits_now(const struct askers *askers, const struct gp_pins *pins,
 {
 	size_t n = askers->culprit_count;
 	struct gp_culprit *list = culprits_blank(askers);
-	uint32_t *last_unit = gp_mem_alloc(n + 1, sizeof(*last_unit));
+	uint32_t *last_unit = gp_mem_alloc(n, sizeof(*last_unit));
 
 	/* Holders of a unit are adjacent, and so are those that are one block,
 	 * which lies in several pages. */

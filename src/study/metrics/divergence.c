@@ -69,10 +69,8 @@ static void walk_init(struct walk *walk, const struct gp_trace *trace,
 	*walk = (struct walk){
 		.trace = trace,
 		.device = d,
-		.sizes = gp_mem_alloc((size_t)d->block_ids + 1,
-				      sizeof(*walk->sizes)),
-		.born = gp_mem_alloc((size_t)d->block_ids + 1,
-				     sizeof(*walk->born)),
+		.sizes = gp_mem_alloc(d->block_ids, sizeof(*walk->sizes)),
+		.born = gp_mem_alloc(d->block_ids, sizeof(*walk->born)),
 	};
 	for (size_t i = 0; i < d->start.block_count; i++)
 		if (d->start.blocks[i].id < d->block_ids)
@@ -210,7 +208,7 @@ static size_t start_sizes(const struct gp_state *start, uint64_t **sizes)
 {
 	size_t n = 0;
 
-	*sizes = gp_mem_alloc(start->block_count + 1, sizeof(**sizes));
+	*sizes = gp_mem_alloc(start->block_count, sizeof(**sizes));
 	for (size_t i = 0; i < start->block_count; i++)
 		if (start->blocks[i].state == GP_ACTIVE)
 			(*sizes)[n++] = start->blocks[i].requested;

@@ -11,8 +11,7 @@
 
 uint32_t *gp_alloc_sites(const struct gp_device_trace *device)
 {
-	uint32_t *sites =
-		gp_mem_alloc(device->block_ids + (size_t)1, sizeof(*sites));
+	uint32_t *sites = gp_mem_alloc(device->block_ids, sizeof(*sites));
 
 	for (size_t i = 0; i < device->block_ids; i++)
 		sites[i] = GP_NO_SITE;
@@ -49,8 +48,8 @@ static bool contains(const char *text, const char *part)
  * callees. */
 static bool *sites_with(const struct gp_trace *trace, const char *part)
 {
-	bool *texts = gp_mem_alloc(trace->text_count + 1, sizeof(*texts));
-	bool *sites = gp_mem_alloc(trace->site_count + 1, sizeof(*sites));
+	bool *texts = gp_mem_alloc(trace->text_count, sizeof(*texts));
+	bool *sites = gp_mem_alloc(trace->site_count, sizeof(*sites));
 
 	for (size_t i = 0; i < trace->text_count; i++)
 		texts[i] = contains(trace->texts[i], part);
@@ -123,7 +122,7 @@ void gp_event_search(const struct gp_trace *trace, uint32_t device,
 	if (search->text && *search->text)
 		seeker.sites = sites_with(trace, search->text);
 	*rows = (struct gp_event_rows){
-		.events = gp_mem_alloc(room + 1, sizeof(*rows->events)),
+		.events = gp_mem_alloc(room, sizeof(*rows->events)),
 	};
 	for (uint64_t i = search->from; i < to; i++) {
 		if (!is_found(&seeker, &d->events[i]))

@@ -64,10 +64,10 @@ void failures_judge(struct gp_explain *explain)
 	const struct gp_ooms *ooms = &explain->result.ooms;
 	const struct gp_device_trace *device =
 		&explain->trace->devices[explain->device];
-	struct dropped d = { .sizes = gp_mem_alloc(device->block_ids + 1, 8) };
+	struct dropped d = { .sizes = gp_mem_alloc(device->block_ids, 8) };
 
 	explain->failures =
-		gp_mem_alloc(ooms->kept + 1, sizeof(*explain->failures));
+		gp_mem_alloc(ooms->kept, sizeof(*explain->failures));
 	explain->failure_count = ooms->kept;
 	for (size_t i = 0; i < ooms->kept; i++) {
 		const struct gp_oom *oom = &ooms->list[i];

@@ -177,7 +177,7 @@ static void add_segments(struct view *view)
 	struct gp_segment *last = NULL;
 
 	view->segments =
-		gp_mem_alloc(view->range_count + 1, sizeof(*view->segments));
+		gp_mem_alloc(view->range_count, sizeof(*view->segments));
 	for (size_t i = 0; i < view->range_count; i++) {
 		const struct range *r = &view->ranges[i];
 

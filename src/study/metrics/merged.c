@@ -11,7 +11,7 @@ void occupancy_init(struct occupancy *occupancy,
 {
 	*occupancy = (struct occupancy){
 		.device = device,
-		.is_served = gp_mem_alloc(device->event_count + 1,
+		.is_served = gp_mem_alloc(device->event_count,
 					  sizeof(*occupancy->is_served)),
 	};
 }

@@ -151,8 +151,7 @@ static bool find_set(const struct gp_oom *oom, const struct gp_state *state,
 		oom->segment_size - gp_smaller(oom->room, oom->segment_size);
 	uint64_t wanted = gp_sum(lacking, oom->overdrawn);
 	uint64_t grain = GRAIN;
-	struct unit *units =
-		gp_mem_alloc(state->segment_count + 1, sizeof(*units));
+	struct unit *units = gp_mem_alloc(state->segment_count, sizeof(*units));
 	struct hold *fewest;
 	size_t n, want, group;
 

@@ -223,7 +223,7 @@ static void pair_group(const struct group *g, struct gp_share_pair *pairs,
 
 static struct gp_share *sorted(const struct gp_share *shares, size_t count)
 {
-	struct gp_share *copy = gp_mem_alloc(count + 1, sizeof(*copy));
+	struct gp_share *copy = gp_mem_alloc(count, sizeof(*copy));
 
 	for (size_t i = 0; i < count; i++)
 		copy[i] = shares[i];
@@ -296,7 +296,7 @@ size_t gp_share_match(const struct gp_share *a, size_t a_count,
 {
 	struct gp_share *x = sorted(a, a_count), *y = sorted(b, b_count);
 	struct gp_share_pair *all =
-		gp_mem_alloc(a_count + b_count + 1, sizeof(*all));
+		gp_mem_alloc(a_count + b_count, sizeof(*all));
 	size_t count = pair_groups(x, a_count, y, b_count, all), kept = 0;
 
 	for (size_t i = 0; i < count; i++)

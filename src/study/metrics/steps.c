@@ -58,10 +58,9 @@ static struct steps steps_of(const struct gp_trace *trace,
 			     const struct gp_device_trace *device)
 {
 	struct steps steps = {
-		.list = gp_mem_alloc(marks_in(device) + 1, sizeof(*steps.list)),
+		.list = gp_mem_alloc(marks_in(device), sizeof(*steps.list)),
 	};
-	uint64_t *ordinals =
-		gp_mem_alloc(trace->text_count + 1, sizeof(*ordinals));
+	uint64_t *ordinals = gp_mem_alloc(trace->text_count, sizeof(*ordinals));
 
 	for (size_t i = 0; i < device->event_count; i++) {
 		const struct gp_event *event = &device->events[i];

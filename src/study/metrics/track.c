@@ -330,8 +330,8 @@ struct track *track_create(const struct gp_trace *trace, uint32_t device,
 		.askers = askers,
 		.explain = explain,
 		.holdings = gp_mem_alloc(askers->count, sizeof(*t->holdings)),
-		.culprits = gp_mem_alloc(n + 1, sizeof(*t->culprits)),
-		.presences = gp_mem_alloc(n + 1, sizeof(*t->presences)),
+		.culprits = gp_mem_alloc(n, sizeof(*t->culprits)),
+		.presences = gp_mem_alloc(n, sizeof(*t->presences)),
 		.window = window_of(&explain->steps),
 	};
 	for (size_t i = 0; i < n; i++)

@@ -142,8 +142,7 @@ static uint64_t free_rest(struct gp_draft_device *device, uint32_t ids,
 static uint64_t free_early(struct gp_draft_device *device, const bool *marked,
 			   uint64_t events)
 {
-	struct use *uses =
-		gp_mem_alloc((size_t)device->block_ids + 1, sizeof(*uses));
+	struct use *uses = gp_mem_alloc(device->block_ids, sizeof(*uses));
 	uint64_t moved = 0;
 
 	for (size_t i = 0; i < device->block_count; i++) {

@@ -66,7 +66,7 @@ static int by_value(const void *a, const void *b)
 static uint64_t usual_life(const struct pass *p, uint64_t first, uint64_t end,
 			   uint64_t turn)
 {
-	uint64_t *list = gp_mem_alloc(end - first + 1, sizeof(*list));
+	uint64_t *list = gp_mem_alloc(end - first, sizeof(*list));
 	uint64_t median = 1;
 	size_t n = 0;
 

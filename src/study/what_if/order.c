@@ -99,7 +99,7 @@ enum gp_status preallocate(struct scene *scene)
 	for (size_t d = 0; d < scene->config->trace->device_count; d++) {
 		struct gp_draft_device *device = &scene->draft->devices[d];
 		struct request *moved =
-			gp_mem_alloc(device->event_count + 1, sizeof(*moved));
+			gp_mem_alloc(device->event_count, sizeof(*moved));
 		size_t n;
 
 		put_first(device, share, moved, &n, &bytes);

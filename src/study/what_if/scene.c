@@ -70,7 +70,7 @@ static uint32_t pools_in_use(const struct gp_event *event, uint32_t in_use)
 struct lifetime *lifetimes_of(const struct gp_draft_device *device)
 {
 	struct lifetime *lifetimes =
-		gp_mem_alloc((size_t)device->block_ids + 1, sizeof(*lifetimes));
+		gp_mem_alloc(device->block_ids, sizeof(*lifetimes));
 	uint32_t in_use = 0;
 
 	for (uint32_t id = 0; id < device->block_ids; id++)
@@ -165,8 +165,7 @@ static void find_sites(struct which *which, const char *pattern)
 	const struct gp_trace *trace = which->trace;
 
 	which->by = WHICH_SITE;
-	which->sites =
-		gp_mem_alloc(trace->site_count + 1, sizeof(*which->sites));
+	which->sites = gp_mem_alloc(trace->site_count, sizeof(*which->sites));
 	if (find_named(which, pattern))
 		return;
 	for (size_t i = 0; i < trace->site_count; i++) {
@@ -299,7 +298,7 @@ static bool *mark_device(const struct which *which,
 			 const struct gp_device_trace *device, size_t block_ids,
 			 struct marked *marked)
 {
-	bool *of = gp_mem_alloc(block_ids + 1, sizeof(*of));
+	bool *of = gp_mem_alloc(block_ids, sizeof(*of));
 
 	for (size_t i = 0; i < device->start.block_count; i++) {
 		const struct gp_block *b = &device->start.blocks[i];
@@ -331,7 +330,7 @@ enum gp_status which_mark(const struct scene *scene, const char *text,
 					   scene->config->trace->device_count };
 	if (status != GP_OK)
 		return status;
-	marked->of = gp_mem_alloc(marked->devices + 1, sizeof(*marked->of));
+	marked->of = gp_mem_alloc(marked->devices, sizeof(*marked->of));
 	for (size_t d = 0; d < marked->devices; d++)
 		marked->of[d] =
 			mark_device(&which, &which.trace->devices[d],

@@ -111,8 +111,7 @@ static void round_device(const struct classes *classes,
 			 struct gp_draft_device *device,
 			 struct rounded *rounded)
 {
-	uint64_t *sizes =
-		gp_mem_alloc((size_t)device->block_ids + 1, sizeof(*sizes));
+	uint64_t *sizes = gp_mem_alloc(device->block_ids, sizeof(*sizes));
 
 	for (size_t i = 0; i < device->event_count; i++) {
 		struct gp_event *event = &device->events[i];

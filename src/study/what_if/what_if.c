@@ -165,8 +165,7 @@ enum gp_status gp_what_ifs_make(const struct gp_what_if_config *config,
 	enum gp_status status;
 
 	*result = (struct gp_what_ifs){
-		.notes =
-			gp_mem_alloc(config->count + 1, sizeof(*result->notes)),
+		.notes = gp_mem_alloc(config->count, sizeof(*result->notes)),
 	};
 	gp_draft_init(&draft, config->trace);
 	status = make_all(&scene, result);

@@ -124,7 +124,7 @@ static void begin_start(struct tally *tally, const struct gp_state *start,
 
 static void count_lives(struct tally *tally, const struct gp_device_trace *t)
 {
-	size_t *open = gp_mem_alloc(t->block_ids + (size_t)1, sizeof(*open));
+	size_t *open = gp_mem_alloc(t->block_ids, sizeof(*open));
 	uint64_t time = 0;
 	size_t at_start;
 
@@ -192,7 +192,7 @@ static void make_bins(struct tally *tally)
 {
 	struct lifetime *lifetimes = tally->lifetimes;
 
-	tally->bins = gp_mem_alloc(tally->count + 1, sizeof(*tally->bins));
+	tally->bins = gp_mem_alloc(tally->count, sizeof(*tally->bins));
 	for (size_t i = 0; i < tally->count; i++) {
 		lifetimes[i].size_class = size_class_of(lifetimes[i].size);
 		lifetimes[i].time_class = time_class_of(lifetimes[i].time);
