@@ -187,6 +187,7 @@ static void do_alloc(struct replay *r, const struct gp_event *event)
 		note_unserved(r, event, answer);
 }
 
+/* Those of empty_cache are recorded after it. */
 static size_t end_of_outcomes(const struct replay *r)
 {
 	return recorded_end_of_returns(r->device_trace, r->event + 1);
@@ -202,13 +203,6 @@ static void set_other(struct replay *r, uint64_t bytes)
 			.event = r->event,
 			.missing = r->device->reach.others_short,
 		};
-}
-
-/* For empty_cache, whose outcomes are recorded after it. */
-static void aim_at_returns(struct replay *r)
-{
-	if (r->is_verifying)
-		recorded_aim(&r->recorded, r->event + 1, end_of_outcomes(r));
 }
 
 /* Whether outcomes before this event do not belong to a later request. */
@@ -249,8 +243,6 @@ static void do_other(struct replay *r, const struct gp_event *event)
 {
 	enum gp_answer answer = GP_SERVED;
 
-	if (event->kind == GP_EMPTY_CACHE)
-		aim_at_returns(r);
 	if (event->kind == GP_RESET_ACCUMULATED)
 		add_counts(&r->result->counts, r->allocator);
 	if (event->kind == GP_OTHER_MEMORY)
