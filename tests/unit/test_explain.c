@@ -316,6 +316,28 @@ START_TEST(what_a_window_begins_with_is_older_than_its_events)
 }
 END_TEST
 
+/* The second page has 1 MiB and 512 bytes, of which all but 1,024 are free. */
+START_TEST(a_page_is_no_larger_than_its_range)
+{
+	struct gp_trace *trace = trace_of(
+		"{\"format\": \"gpupool-trace\", \"version\": 1, \"devices\": "
+		"[{\"device\": 0, \"start\": {\"segments\": [{\"address\": "
+		"4194304, \"total_size\": 3146240, \"segment_type\": "
+		"\"small\", "
+		"\"is_expandable\": true, \"blocks\": [{\"size\": 2097152, "
+		"\"state\": \"inactive\"}, {\"size\": 1024, \"state\": "
+		"\"active_allocated\", \"id\": 1}, {\"size\": 1048064, "
+		"\"state\": \"inactive\"}]}]}, \"events\": [" STEP(2) "]}]}");
+	struct gp_explain e = explain_of(trace, GP_UNLIMITED);
+
+	ck_assert_uint_eq(e.pins.unit_count, 1);
+	ck_assert_uint_eq(e.pins.units[0].size, 1049088);
+	ck_assert_uint_eq(e.pins.units[0].free, 1048064);
+	gp_explain_release(&e);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 START_TEST(steps_count_what_a_window_begins_with)
 {
 	struct gp_trace *trace = trace_of(
@@ -707,6 +729,7 @@ int main(void)
 		{ what_has_no_site_is_of_none, 0 },
 		{ what_waits_at_the_end_pins_until_it_was_freed, 0 },
 		{ what_a_window_begins_with_is_older_than_its_events, 0 },
+		{ a_page_is_no_larger_than_its_range, 0 },
 		{ steps_count_what_a_window_begins_with, 0 },
 		{ a_step_has_what_there_is_when_it_begins, 0 },
 		{ steps_are_found_by_marks_and_their_growth_is_told, 0 },

@@ -108,8 +108,8 @@ static void add_pages(struct pinning *p, uint32_t segment)
 					       .size <=
 			       at)
 				first++;
-			add_unit(p, segment, at, page, first);
-			done = at + page;
+			done = gp_smaller(at + page, s->addr + s->size);
+			add_unit(p, segment, at, done - at, first);
 		}
 	}
 }
