@@ -29,14 +29,16 @@ static inline void put_random_event(FILE *out, uint64_t *seed, uint32_t *live,
 		fprintf(out, ",\n{\"op\": \"free\", \"id\": %u}", live[at]);
 		live[at] = live[--*count];
 	} else {
+		/* One by one: compilers evaluate arguments in orders of their
+		 * own. */
+		uint64_t most = UINT64_C(1) << next_random(seed) % 27;
+		uint64_t size = next_random(seed) % most;
+		int stream = next_random(seed) % 4 ? 0 : 9;
+
 		fprintf(out,
 			",\n{\"op\": \"alloc\", \"id\": %u, \"size\": %" PRIu64
 			", \"stream\": %d, \"site\": %d}",
-			id,
-			next_random(seed) %
-				(UINT64_C(1) << next_random(seed) % 27),
-			next_random(seed) % 4 ? 0 : 9,
-			(int)(next_random(seed) % 3));
+			id, size, stream, (int)(next_random(seed) % 3));
 		live[(*count)++] = id;
 	}
 }

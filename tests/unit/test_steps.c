@@ -218,7 +218,8 @@ static void write_sizes(struct sizes *s, uint64_t *seed)
 {
 	size_t period = 12 + next_random(seed) % 60;
 	size_t before = next_random(seed) % 100;
-	uint64_t kinds = 1 + next_random(seed) % (1 << next_random(seed) % 9);
+	uint64_t most = UINT64_C(1) << next_random(seed) % 9;
+	uint64_t kinds = 1 + next_random(seed) % most;
 	uint64_t noise = next_random(seed) % 5 * 12; /* of 1,000 */
 	uint64_t step[80];
 
