@@ -211,6 +211,19 @@ START_TEST(test_values_keep_to_their_range)
 		else
 			ck_assert_str_ne(diag.hint, "");
 	}
+	for (uint64_t n = 0; n <= 200; n++) {
+		const struct gp_parameter row = {
+			"n", GP_PARAMETER_COUNT, 1, 7, 190, NULL, ""
+		};
+		struct gp_diag diag = { 0 };
+		uint64_t value = 0;
+		char text[24];
+
+		snprintf(text, sizeof(text), "%d", (int)n);
+		ck_assert_int_eq(gp_parameter_parse(&row, text, &value, &diag),
+				 n >= 7 && n <= 190 ? GP_OK : GP_USAGE);
+		ck_assert_uint_eq(value, n);
+	}
 }
 END_TEST
 
