@@ -220,6 +220,33 @@ START_TEST(what_fails_later_comes_first)
 }
 END_TEST
 
+/* A block of 4 MiB pins the 8 beside it; a larger one is no small part. */
+START_TEST(a_block_that_pins_twice_its_size_is_dropped_to_see)
+{
+	for (unsigned more = 0; more <= 512; more += 512) {
+		char text[1024];
+		struct gp_trace *trace;
+		struct gp_explain e;
+		bool is_tried = false;
+
+		snprintf(text, sizeof(text),
+			 ONE_DEVICE("{\"op\": \"alloc\", \"id\": 1, \"size\": "
+				    "12582912}, {\"op\": \"free\", \"id\": 1},"
+				    "{\"op\": \"alloc\", \"id\": 2, \"size\": "
+				    "%u}, {\"op\": \"alloc\", \"id\": 3, "
+				    "\"size\": 10485760}"),
+			 4194304 + more);
+		trace = trace_of(text);
+		e = explain_of(trace, 20 * MIB);
+		for (size_t i = 0; i < e.attempt_count; i++)
+			is_tried |= !strncmp(e.attempts[i].name, "without", 7);
+		ck_assert_int_eq(is_tried, !more);
+		gp_explain_release(&e);
+		gp_trace_destroy(trace);
+	}
+}
+END_TEST
+
 START_TEST(a_request_that_is_dropped_is_not_served)
 {
 	struct gp_trace *trace = trace_of(HELD_BY_SITE("log.py:7", "0"));
@@ -238,6 +265,7 @@ int main(void)
 		{ an_attempt_is_what_its_flag_says, 0 },
 		{ the_site_that_holds_most_is_dropped_to_see, 0 },
 		{ what_fails_later_comes_first, 0 },
+		{ a_block_that_pins_twice_its_size_is_dropped_to_see, 0 },
 		{ a_request_that_is_dropped_is_not_served, 0 },
 	};
 
