@@ -87,11 +87,10 @@ static void check_again(const struct gp_explain *e,
 	ck_assert_uint_eq(attempt->peak_reserved, result.at_peak.reserved);
 	ck_assert_uint_eq(attempt->peak_allocated,
 			  gp_replay_peak_allocated(&result));
-	ck_assert_uint_eq(attempt->retries,
-			  (uint64_t)result.stats.num_alloc_retries);
+	ck_assert_uint_eq(attempt->retries, (uint64_t)result.counts.retries);
 	ck_assert_uint_eq(attempt->ooms, (uint64_t)result.stats.num_ooms);
-	ck_assert_uint_eq(attempt->device_allocs,
-			  (uint64_t)result.stats.num_device_alloc);
+	ck_assert_uint_eq(attempt->mallocs_and_pages,
+			  result.calls.malloc + result.calls.map);
 	gp_replay_release(&result);
 	gp_what_ifs_release(&made);
 	wordfree(&words);
