@@ -68,6 +68,8 @@ static const struct {
 	FUNCTION(cuMemUnmap),
 	FUNCTION(cuMemSetAccess),
 	FUNCTION(cuMemGetAllocationGranularity),
+	FUNCTION(cuMemExportToShareableHandle),
+	FUNCTION(cuMemImportFromShareableHandle),
 	FUNCTION(cuMemGetAddressRange),
 	FUNCTION(cuFuncSetAttribute),
 	FUNCTION(cuFuncSetCacheConfig),
@@ -223,8 +225,6 @@ cudaError_t cudaGetDriverEntryPointByVersion(
 /* Older PyTorch builds look these up in libcuda.so.1 one by one and require all
  * of them. */
 #define REFUSED_DRIVER(X)                                                      \
-	X(cuMemExportToShareableHandle)                                        \
-	X(cuMemImportFromShareableHandle)                                      \
 	X(cuMemsetD32Async)                                                    \
 	X(cuMulticastAddDevice)                                                \
 	X(cuMulticastBindMem)                                                  \

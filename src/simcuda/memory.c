@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/map.h"
 #include "base/mem.h"
@@ -157,7 +159,10 @@ struct handle {
 	uint64_t size;
 	int device;
 	uint32_t mappings;
-	bool is_held; /* not yet released */
+	uint32_t holds;	 /* not yet released: creation and imports */
+	uint32_t number; /* of all that this process created */
+	bool is_shared;	 /* other processes map it */
+	bool is_others;	 /* created by another process, which took the memory */
 };
 
 /* A driver's handle is the index + 1. Free slots are reused. */
@@ -165,6 +170,7 @@ static struct {
 	struct handle *items;
 	uint32_t *spare;
 	size_t count, room, spare_count, spare_room;
+	uint32_t created;
 	struct gp_map mapped; /* address -> index */
 } handles;
 
@@ -188,16 +194,25 @@ static uint32_t new_handle(void)
 	return (uint32_t)handles.count++;
 }
 
+static CUmemGenericAllocationHandle add_handle(const struct handle *handle)
+{
+	uint32_t index = new_handle();
+
+	handles.items[index] = *handle;
+	return (CUmemGenericAllocationHandle)index + 1;
+}
+
 /* Returns the memory if it is neither held nor mapped any more. */
 static void settle(uint32_t index)
 {
 	struct handle *h = &handles.items[index];
 	struct gp_device *memory;
 
-	if (h->is_held || h->mappings)
+	if (h->holds || h->mappings)
 		return;
 	memory = process_memory(h->device);
-	memory->ops->unmap(memory, 0, h->size, h->size);
+	if (!h->is_others)
+		memory->ops->unmap(memory, 0, h->size, h->size);
 	handles.spare =
 		gp_mem_grow(handles.spare, &handles.spare_room,
 			    handles.spare_count + 1, sizeof(*handles.spare));
@@ -272,7 +287,6 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
 {
 	int device = prop->location.id;
 	struct gp_device *memory;
-	uint32_t index;
 
 	process_begin(CALL_cuMemCreate);
 	if (!is_wanted_kind(prop))
@@ -284,9 +298,10 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
 	memory = process_memory(device);
 	if (!memory->ops->map(memory, 0, size, size))
 		return process_end_driver(CUDA_ERROR_OUT_OF_MEMORY);
-	index = new_handle();
-	handles.items[index] = (struct handle){ size, device, 0, true };
-	*handle = (CUmemGenericAllocationHandle)index + 1;
+	*handle = add_handle(&(struct handle){ .size = size,
+					       .device = device,
+					       .holds = 1,
+					       .number = ++handles.created });
 	return process_end_driver(CUDA_SUCCESS);
 }
 
@@ -296,9 +311,9 @@ CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
 
 	process_begin(CALL_cuMemRelease);
 	h = find(handle);
-	if (!h || !h->is_held)
+	if (!h || !h->holds)
 		return process_end_driver(CUDA_ERROR_INVALID_VALUE);
-	h->is_held = false;
+	h->holds--;
 	settle((uint32_t)(handle - 1));
 	return process_end_driver(CUDA_SUCCESS);
 }
@@ -315,7 +330,17 @@ CUresult cuMemMap(CUdeviceptr address, size_t size, size_t offset,
 		return process_end_driver(CUDA_ERROR_INVALID_VALUE);
 	h->mappings++;
 	gp_map_put(&handles.mapped, address, (uint32_t)(handle - 1));
+	if (h->is_shared)
+		kept_share(address, size);
 	return process_end_driver(CUDA_SUCCESS);
+}
+
+static void unshare(const struct handle *h, uint64_t addr)
+{
+	if (!h->is_shared)
+		return;
+	kept_forget(addr, h->size);
+	kept_unshare(addr);
 }
 
 /* The range may contain several mappings, which begin on grains. */
@@ -330,11 +355,106 @@ CUresult cuMemUnmap(CUdeviceptr address, size_t size)
 		if (index == GP_MAP_NONE)
 			continue;
 		found = true;
+		unshare(&handles.items[index], address + at);
 		handles.items[index].mappings--;
 		settle(index);
 	}
 	return process_end_driver(found ? CUDA_SUCCESS
 					: CUDA_ERROR_INVALID_VALUE);
+}
+
+/*
+ * Memory that other processes map: the handle is a file that says whose memory
+ * it is. As with cudaIpcGetMemHandle (peer.c), the bytes are not shared.
+ */
+
+#define SHARED_KIND 0x4d454d56
+
+struct shared {
+	uint32_t kind;
+	int32_t process, device;
+	uint32_t number; /* of those that the process created */
+	uint64_t size;
+};
+
+static void share_mappings(const struct handle *h)
+{
+	const struct gp_map *mapped = &handles.mapped;
+
+	for (size_t i = 0; i < mapped->room; i++)
+		if (mapped->slots[i].value != GP_MAP_NONE &&
+		    &handles.items[mapped->slots[i].value] == h)
+			kept_share(mapped->slots[i].key, h->size);
+}
+
+static int write_shared(const struct shared *shared)
+{
+	int file = memfd_create("gpupool-memory", MFD_CLOEXEC);
+
+	if (file >= 0 &&
+	    write(file, shared, sizeof(*shared)) != (ssize_t)sizeof(*shared)) {
+		close(file);
+		return -1;
+	}
+	return file;
+}
+
+CUresult cuMemExportToShareableHandle(void *to,
+				      CUmemGenericAllocationHandle handle,
+				      int type, unsigned long long flags)
+{
+	struct handle *h;
+	int file;
+
+	process_begin(CALL_cuMemExportToShareableHandle);
+	h = find(handle);
+	if (!h || type != CU_MEM_HANDLE_TYPE_POSIX || h->is_others)
+		return process_end_driver(CUDA_ERROR_INVALID_VALUE);
+	file = write_shared(&(struct shared){ SHARED_KIND, getpid(), h->device,
+					      h->number, h->size });
+	if (file < 0)
+		return process_end_driver(CUDA_ERROR_OUT_OF_MEMORY);
+	h->is_shared = true;
+	share_mappings(h);
+	memcpy(to, &file, sizeof(file));
+	return process_end_driver(CUDA_SUCCESS);
+}
+
+static CUmemGenericAllocationHandle find_created(const struct shared *shared)
+{
+	for (size_t i = 0; i < handles.count; i++) {
+		struct handle *h = &handles.items[i];
+
+		if (h->size && !h->is_others && h->number == shared->number) {
+			h->holds++;
+			return i + 1;
+		}
+	}
+	return 0;
+}
+
+CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle,
+					void *from, int type)
+{
+	struct shared shared = { 0 };
+	ssize_t size;
+
+	process_begin(CALL_cuMemImportFromShareableHandle);
+	size = pread((int)(intptr_t)from, &shared, sizeof(shared), 0);
+	if (type != CU_MEM_HANDLE_TYPE_POSIX ||
+	    size != (ssize_t)sizeof(shared) || shared.kind != SHARED_KIND ||
+	    !process_has_device(shared.device))
+		return process_end_driver(CUDA_ERROR_INVALID_VALUE);
+	if (shared.process == getpid())
+		*handle = find_created(&shared);
+	else
+		*handle = add_handle(&(struct handle){ .size = shared.size,
+						       .device = shared.device,
+						       .holds = 1,
+						       .is_shared = true,
+						       .is_others = true });
+	return process_end_driver(*handle ? CUDA_SUCCESS
+					  : CUDA_ERROR_INVALID_VALUE);
 }
 
 CUresult cuMemSetAccess(CUdeviceptr address, size_t size,

@@ -120,6 +120,8 @@
 	X(cuMemSetAccess)                                                      \
 	X(cuMemGetAllocationGranularity)                                       \
 	X(cuMemGetAddressRange)                                                \
+	X(cuMemExportToShareableHandle)                                        \
+	X(cuMemImportFromShareableHandle)                                      \
 	X(nvmlInit_v2)                                                         \
 	X(nvmlDeviceGetHandleByPciBusId_v2)                                    \
 	X(nvmlDeviceGetComputeRunningProcesses)

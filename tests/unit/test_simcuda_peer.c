@@ -141,13 +141,95 @@ START_TEST(test_a_process_uses_another_ones_memory)
 }
 END_TEST
 
+/* Says by its exit status what is wrong; 0: nothing. */
+static int use_imported(int file)
+{
+	struct cudaPointerAttributes attributes;
+	CUmemGenericAllocationHandle handle;
+	size_t before, after, total;
+	CUdeviceptr at;
+	char *first;
+
+	cudaMemGetInfo(&before, &total);
+	if (cuMemImportFromShareableHandle(&handle, (void *)(intptr_t)file,
+					   CU_MEM_HANDLE_TYPE_POSIX) ||
+	    cuMemAddressReserve(&at, 20 * MIB, 0, 0, 0) ||
+	    cuMemMap(at, 6 * MIB, 0, handle, 0))
+		return 1;
+	cudaMemGetInfo(&after, &total);
+	if (after != before)
+		return 2;
+	first = (char *)(uintptr_t)at;
+	cudaPointerGetAttributes(&attributes, first + 4 * MIB);
+	if (attributes.type != cudaMemoryTypeDevice || attributes.device != 1)
+		return 3;
+	cudaMemset(first, 1, 8);
+	if (kept_has(at, 8))
+		return 4;
+	if (cuMemUnmap(at, 6 * MIB) || cuMemRelease(handle) ||
+	    cuMemRelease(handle) != CUDA_ERROR_INVALID_VALUE)
+		return 5;
+	cudaMemGetInfo(&after, &total);
+	cudaMemset(first, 1, 8);
+	return after != before ? 6 : !kept_has(at, 8) ? 7 : 0;
+}
+
+START_TEST(test_a_process_maps_another_ones_memory)
+{
+	const CUmemAllocationProp prop = { .location = { .id = 1 } };
+	CUmemGenericAllocationHandle handle, again;
+	size_t before, after, total;
+	int file = -1, status;
+	CUdeviceptr at;
+	pid_t child;
+
+	simcuda_reset();
+	simcuda_set_devices(2);
+	cudaSetDevice(1);
+	cudaMemGetInfo(&before, &total);
+	cuMemAddressReserve(&at, 20 * MIB, 0, 0, 0);
+	cuMemCreate(&handle, 6 * MIB, &prop, 0);
+	cuMemMap(at + 2 * MIB, 6 * MIB, 0, handle, 0);
+	cudaMemset((void *)(uintptr_t)(at + 2 * MIB), 1, 8);
+	ck_assert(kept_has(at + 2 * MIB, 8));
+	ck_assert_int_eq(cuMemExportToShareableHandle(
+				 &file, handle, CU_MEM_HANDLE_TYPE_POSIX, 0),
+			 CUDA_SUCCESS);
+	ck_assert(!kept_has(at + 2 * MIB, 8));
+	child = fork();
+	if (!child)
+		_exit(use_imported(file));
+	waitpid(child, &status, 0);
+	ck_assert(WIFEXITED(status));
+	ck_assert_int_eq(WEXITSTATUS(status), 0);
+	ck_assert_int_eq(
+		cuMemImportFromShareableHandle(&again, (void *)(intptr_t)file,
+					       CU_MEM_HANDLE_TYPE_POSIX),
+		CUDA_SUCCESS);
+	ck_assert_uint_eq(again, handle);
+	close(file);
+	cuMemUnmap(at + 2 * MIB, 6 * MIB);
+	cuMemRelease(handle);
+	cudaMemGetInfo(&after, &total);
+	ck_assert_uint_eq(after, before - 6 * MIB);
+	cuMemRelease(again);
+	cudaMemGetInfo(&after, &total);
+	ck_assert_uint_eq(after, before);
+	cuMemCreate(&handle, 6 * MIB, &prop, 0);
+	cuMemMap(at + 2 * MIB, 6 * MIB, 0, handle, 0);
+	cudaMemset((void *)(uintptr_t)(at + 2 * MIB), 1, 8);
+	ck_assert(kept_has(at + 2 * MIB, 8));
+}
+END_TEST
+
 START_TEST(test_what_is_no_handle_is_refused)
 {
 	cudaIpcMemHandle_t memory;
 	cudaIpcEventHandle_t event;
+	CUmemGenericAllocationHandle handle = 1;
 	cudaEvent_t opened;
 	void *pointer;
-	int local;
+	int local, files[2];
 
 	simcuda_reset();
 	memset(&memory, 1, sizeof(memory));
@@ -158,6 +240,16 @@ START_TEST(test_what_is_no_handle_is_refused)
 			 cudaErrorInvalidResourceHandle);
 	ck_assert_int_eq(cudaIpcGetMemHandle(&memory, &local),
 			 cudaErrorInvalidValue);
+	ck_assert_int_eq(cuMemExportToShareableHandle(
+				 &local, handle, CU_MEM_HANDLE_TYPE_POSIX, 0),
+			 CUDA_ERROR_INVALID_VALUE);
+	ck_assert_int_eq(pipe(files), 0);
+	ck_assert_int_eq(cuMemImportFromShareableHandle(
+				 &handle, (void *)(intptr_t)files[0],
+				 CU_MEM_HANDLE_TYPE_POSIX),
+			 CUDA_ERROR_INVALID_VALUE);
+	close(files[0]);
+	close(files[1]);
 }
 END_TEST
 
@@ -183,6 +275,7 @@ int main(void)
 		{ test_geforce_cards_do_not, 0 },
 		{ test_mapped_memory_is_of_its_device, 0 },
 		{ test_a_process_uses_another_ones_memory, 0 },
+		{ test_a_process_maps_another_ones_memory, 0 },
 		{ test_what_is_no_handle_is_refused, 0 },
 		{ test_another_ones_event_is_done, 0 },
 	};

@@ -41,6 +41,8 @@ typedef struct CUctx_st *CUcontext;
 #define CU_ATTRIBUTE_VIRTUAL_MEMORY  102
 #define CU_ATTRIBUTE_MEMORY_POOLS    115
 
+/* CUmemAllocationHandleType; POSIX: ..._POSIX_FILE_DESCRIPTOR */
+#define CU_MEM_HANDLE_TYPE_POSIX  0x1
 #define CU_MEM_HANDLE_TYPE_FABRIC 0x8
 
 typedef struct CUmemLocation_st {
@@ -81,6 +83,11 @@ CUresult cuCtxSetCurrent(CUcontext context);
 CUresult cuMemAddressReserve(CUdeviceptr *address, size_t size, size_t align,
 			     CUdeviceptr wanted, unsigned long long flags);
 CUresult cuMemAddressFree(CUdeviceptr address, size_t size);
+CUresult cuMemExportToShareableHandle(void *shared,
+				      CUmemGenericAllocationHandle handle,
+				      int type, unsigned long long flags);
+CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle,
+					void *shared, int type);
 CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
 		     const CUmemAllocationProp *prop, unsigned long long flags);
 CUresult cuMemRelease(CUmemGenericAllocationHandle handle);
