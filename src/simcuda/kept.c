@@ -394,10 +394,10 @@ static bool is_shared(uint64_t addr, uint64_t size)
 	return false;
 }
 
-static bool is_shared_from(uint64_t begin)
+static bool is_all_shared(uint64_t begin, uint64_t end)
 {
 	for (size_t i = 0; i < kept.shared_count; i++)
-		if (kept.shared[i].begin == begin)
+		if (kept.shared[i].begin <= begin && kept.shared[i].end >= end)
 			return true;
 	return false;
 }
@@ -406,7 +406,7 @@ void kept_share(uint64_t addr, uint64_t size)
 {
 	uint64_t last = (addr + size - 1) / GRAIN;
 
-	if (!size || is_shared_from(addr))
+	if (!size || is_all_shared(addr, addr + size))
 		return;
 	kept.shared = gp_mem_grow(kept.shared, &kept.shared_room,
 				  kept.shared_count + 1, sizeof(*kept.shared));
@@ -423,10 +423,11 @@ void kept_share(uint64_t addr, uint64_t size)
 	}
 }
 
-void kept_unshare(uint64_t addr)
+void kept_unshare(uint64_t addr, uint64_t size)
 {
 	for (size_t i = 0; i < kept.shared_count; i++)
-		if (kept.shared[i].begin == addr)
+		if (kept.shared[i].begin == addr &&
+		    kept.shared[i].end == addr + size)
 			kept.shared[i--] = kept.shared[--kept.shared_count];
 }
 
@@ -602,7 +603,17 @@ void kept_begin_block(uint64_t addr, uint64_t size)
 
 void kept_end_block(uint64_t addr)
 {
-	gp_map_take(&kept.blocks, addr);
+	uint32_t grains = gp_map_take(&kept.blocks, addr);
+
+	if (grains != GP_MAP_NONE)
+		kept_unshare(addr, grains * GRAIN);
+}
+
+void kept_share_block(uint64_t addr, uint64_t size)
+{
+	uint32_t grains = gp_map_get(&kept.blocks, addr);
+
+	kept_share(addr, grains == GP_MAP_NONE ? size : grains * GRAIN);
 }
 
 static bool has_address(const struct grain *grain)

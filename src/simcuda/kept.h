@@ -59,7 +59,10 @@ void kept_end_block(uint64_t addr);
 /* From now on another process may write there, at any time: what is kept of it
  * is a guess at best. Until the memory is given back to the device. */
 void kept_share(uint64_t addr, uint64_t size);
-void kept_unshare(uint64_t addr);
+void kept_unshare(uint64_t addr, uint64_t size);
+/* The same until the block that begins there ends; without a block, of these
+ * bytes. */
+void kept_share_block(uint64_t addr, uint64_t size);
 /* Nothing in the block is known any more. false: no block begins at this
  * address, or the block contains addresses, through which a kernel reaches
  * other blocks. */

@@ -340,7 +340,7 @@ static void unshare(const struct handle *h, uint64_t addr)
 	if (!h->is_shared)
 		return;
 	kept_forget(addr, h->size);
-	kept_unshare(addr);
+	kept_unshare(addr, h->size);
 }
 
 /* The range may contain several mappings, which begin on grains. */
@@ -414,8 +414,10 @@ CUresult cuMemExportToShareableHandle(void *to,
 					      h->number, h->size });
 	if (file < 0)
 		return process_end_driver(CUDA_ERROR_OUT_OF_MEMORY);
-	h->is_shared = true;
-	share_mappings(h);
+	if (!ipc_is_of_block()) {
+		h->is_shared = true;
+		share_mappings(h);
+	}
 	memcpy(to, &file, sizeof(file));
 	return process_end_driver(CUDA_SUCCESS);
 }
@@ -590,7 +592,7 @@ cudaError_t cudaFree(void *pointer)
 		return process_end(cudaSuccess);
 	if (!memory_give((uintptr_t)pointer, &device, &size))
 		return process_end(host_free(pointer)); /* managed memory */
-	kept_unshare((uintptr_t)pointer);
+	kept_unshare((uintptr_t)pointer, size);
 	process_end(cudaSuccess);
 	process_notify_memory(device, (uintptr_t)pointer, 0);
 	return cudaSuccess;

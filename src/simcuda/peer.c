@@ -96,6 +96,25 @@ static struct {
 		       * addresses */
 } opened;
 
+/* Of what the calling thread exports, others get the addresses of one block. */
+static _Thread_local bool is_of_block;
+
+bool ipc_is_of_block(void)
+{
+	return is_of_block;
+}
+
+void ipc_begin_block(void)
+{
+	is_of_block = true;
+}
+
+void ipc_end_block(uint64_t addr, uint64_t size)
+{
+	is_of_block = false;
+	kept_share_block(addr, size);
+}
+
 void ipc_forget(void)
 {
 	opened.count = 0;
@@ -128,7 +147,8 @@ cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *to, void *pointer)
 	if (!memory_find((uintptr_t)pointer, &handle.device, &handle.base,
 			 &handle.size))
 		return process_end(cudaErrorInvalidValue);
-	kept_share(handle.base, handle.size);
+	if (!ipc_is_of_block())
+		kept_share(handle.base, handle.size);
 	memset(to, 0, sizeof(*to));
 	memcpy(to, &handle, sizeof(handle));
 	return process_end(cudaSuccess);
@@ -190,7 +210,7 @@ cudaError_t cudaIpcCloseMemHandle(void *pointer)
 		return process_end(cudaErrorInvalidValue);
 	if (!--o->uses) {
 		kept_forget(o->addr, o->handle.size);
-		kept_unshare(o->addr);
+		kept_unshare(o->addr, o->handle.size);
 	}
 	return process_end(cudaSuccess);
 }

@@ -160,10 +160,50 @@ START_TEST(test_what_is_kept_is_what_was_written)
 }
 END_TEST
 
+/* As soon as the program gives the block back, what it writes there is its own
+ * again; the other process's own share lasts. */
+START_TEST(test_a_shared_block_is_unknown_until_it_ends)
+{
+	const uint64_t begin = (BASE + 255) / 256 * 256, block = begin + 512;
+
+	kept_forget_all();
+	kept_fill(begin, 1, 2048);
+	kept_begin_block(block, 1024);
+	kept_fill(block, 1, 1024);
+	kept_share_block(block, 900);
+	kept_share_block(block, 900);
+	kept_fill(block, 1, 1024);
+	ck_assert(kept_has(begin, 512));
+	ck_assert(!kept_has(block, 1));
+	ck_assert(!kept_has(block + 1023, 1));
+	ck_assert(kept_has(block + 1024, 512));
+	kept_end_block(block);
+	kept_fill(block, 2, 1024);
+	ck_assert(kept_has(block, 1024));
+	kept_begin_block(block, 1024);
+	kept_share_block(block, 900);
+	kept_share(block, 2048);
+	kept_end_block(block);
+	kept_fill(block, 2, 4096);
+	ck_assert(!kept_has(block, 1));
+	ck_assert(!kept_has(block + 2047, 1));
+	kept_unshare(block, 2048);
+	kept_fill(block, 2, 2048);
+	ck_assert(kept_has(block, 2048));
+	kept_share_block(begin, 100);
+	kept_fill(begin, 2, 512);
+	ck_assert(!kept_has(begin + 99, 1));
+	kept_write(begin + 100, "x", 1);
+	ck_assert(kept_has(begin + 100, 1));
+	kept_forget_all();
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
 		{ test_what_is_kept_is_what_was_written, 0 },
+		{ test_a_shared_block_is_unknown_until_it_ends, 0 },
 	};
 
 	return suite_run("kept", tests, COUNT_OF(tests));

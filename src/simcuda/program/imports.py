@@ -4,6 +4,9 @@
 What was saved with unknown values may be loaded again, so each load is
 reported. Run while torch is imported. Programs may have imported safetensors
 by then, and names that they have imported from it are patched, too.
+
+What other processes get of a storage is a whole segment; that they write only
+to the storage is said here.
 """
 
 import ctypes
@@ -71,6 +74,21 @@ def change_torch(module):
             setattr(module, name, loading(original))
 
 
+def change_storage(module):
+    kind = module.UntypedStorage
+    original = kind._share_cuda_
+
+    def share(self, *items, **named):
+        calls.simcuda_share_begin()
+        try:
+            return original(self, *items, **named)
+        finally:
+            address = ctypes.c_uint64(self.data_ptr())
+            calls.simcuda_share_end(address, ctypes.c_uint64(self.nbytes()))
+
+    kind._share_cuda_ = share
+
+
 def opening(original):
     """Stands for a class that is used in annotations and with isinstance."""
 
@@ -96,4 +114,5 @@ def change_safetensors(package):
 
 
 when_imported("torch.serialization", change_torch)
+when_imported("torch.storage", change_storage)
 when_imported("safetensors", change_safetensors)

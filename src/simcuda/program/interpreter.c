@@ -13,6 +13,7 @@
 
 #include "base/map.h"
 #include "simcuda/kept.h"
+#include "simcuda/memory.h"
 #include "simcuda/process.h"
 #include "simcuda/program/draws.h"
 #include "simcuda/program/entries.h"
@@ -552,6 +553,20 @@ void interpreter_prepare(void)
 		prepare(NULL);
 	else
 		py.Py_AddPendingCall(prepare, NULL);
+}
+
+/* ---- for imports.py: a storage is sent to another process ---- */
+
+void simcuda_share_begin(void)
+{
+	ipc_begin_block();
+}
+
+void simcuda_share_end(uint64_t addr, uint64_t size)
+{
+	process_lock();
+	ipc_end_block(addr, size);
+	process_unlock();
 }
 
 /* ---- for objects.py: kept bytes ---- */

@@ -40,6 +40,9 @@ void simcuda_settle(void);
 void simcuda_load_begin(void);
 void simcuda_load_end(void);
 void simcuda_notify_guess(void);
+/* A storage is sent to another process. */
+void simcuda_share_begin(void);
+void simcuda_share_end(uint64_t addr, uint64_t size);
 
 /* ---- saving.py: before a hook gets what is saved for backward ---- */
 

@@ -25,10 +25,12 @@ def change(counts, done):
 
 def counts_of(context):
     counts, done = torch.zeros(2, device="cuda"), context.Event()
+    beside = torch.ones(2, device="cuda")
     process = context.Process(target=change, args=(counts, done))
     process.start()
     done.wait()
     process.join()
+    print("beside", beside.tolist())
     return counts
 
 
