@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "simcuda/kept.h"
+#include "simcuda/memory.h"
 #include "simcuda/process.h"
 #include "simcuda/program/draws.h"
 #include "simcuda/program/evaluate.h"
@@ -63,6 +64,7 @@ struct frame {
 	bool is_evaluated;
 	bool has_written;
 	bool is_clear;	  /* it writes zeros */
+	bool hides_reach; /* it may write what is no tensor of its arguments */
 	bool is_captured; /* into a graph: it is run later, if at all */
 	bool is_presumed; /* true of all that were presumed to be */
 	bool is_order;	  /* it compares floating-point numbers */
@@ -83,6 +85,17 @@ static _Thread_local struct {
 	uint64_t addr, numel;
 	unsigned begun; /* operators since */
 } presumed;
+
+static struct frame *add_frame(void)
+{
+	struct frame *f;
+
+	frames.items = gp_mem_grow(frames.items, &frames.room, frames.count + 1,
+				   sizeof(*frames.items));
+	f = &frames.items[frames.count++];
+	memset(f, 0, sizeof(*f));
+	return f;
+}
 
 static const char *scalar; /* what is read in place of what nobody knows */
 
@@ -108,6 +121,33 @@ static void add_written(struct frame *f, const struct torch_value *value)
 		memset(s, 0, sizeof(*s));
 }
 
+/* Whether it may stand for memory: an address, or an object that has tensors.
+ */
+static bool hides_memory(const struct torch_value *value)
+{
+	struct torch_values list;
+	bool hides = false;
+
+	switch (tensors_kind(value)) {
+	case VALUE_NONE:
+	case VALUE_TENSOR:
+	case VALUE_DOUBLE:
+	case VALUE_COMPLEX:
+	case VALUE_BOOL:
+	case VALUE_STRING:
+	case VALUE_DEVICE:
+	case VALUE_STREAM:
+	case VALUE_GENERATOR: return false;
+	case VALUE_INT: return memory_is_device((uint64_t)value->number);
+	case VALUE_LIST:
+		list = tensors_list(value);
+		for (size_t i = 0; i < list.count && !hides; i++)
+			hides = hides_memory(&list.items[i]);
+		return hides;
+	default: return true;
+	}
+}
+
 static void find_written(struct frame *f, struct torch_values inputs)
 {
 	const struct operator_facts *facts = &f->operation->facts;
@@ -128,6 +168,10 @@ static void find_others(struct frame *f, struct torch_values inputs)
 		    (tensors_kind(&inputs.items[i]) == VALUE_TENSOR ||
 		     tensors_kind(&inputs.items[i]) == VALUE_LIST))
 			add_written(f, &inputs.items[i]);
+	process_lock();
+	for (size_t i = 0; i < inputs.count && facts->writes_any; i++)
+		f->hides_reach |= hides_memory(&inputs.items[i]);
+	process_unlock();
 }
 
 /* ---- its results ---- */
@@ -545,10 +589,7 @@ static void *on_begin(void **context, const char *record)
 	if (evaluate_is_here())
 		return context;
 	owners_operator(tensors_sequence(record));
-	frames.items = gp_mem_grow(frames.items, &frames.room, frames.count + 1,
-				   sizeof(*frames.items));
-	f = &frames.items[frames.count++];
-	memset(f, 0, sizeof(*f));
+	f = add_frame();
 	f->drawn_before = *draws_place();
 	schema = tensors_schema(record);
 	if (!schema)
@@ -678,9 +719,14 @@ static size_t result_like(struct frame *f, const struct shape *s)
 	return found;
 }
 
+void simcuda_after_saving(void)
+{
+	frames.count--;
+}
+
 /* A hook reads what is saved before the operator ends, and may end it by an
  * exception: what it wrote is put in place before. */
-void simcuda_before_saving(const void *tensor)
+static void put_before(const void *tensor)
 {
 	struct frame *f = frames.count ? &frames.items[frames.count - 1] : NULL;
 	struct shape s;
@@ -693,6 +739,13 @@ void simcuda_before_saving(const void *tensor)
 	if (f->arguments && !f->is_guess &&
 	    !is_among(f->arguments, f->argument_count, s.addr))
 		put(f, result_like(f, &s), &s);
+}
+
+void simcuda_before_saving(const void *tensor)
+{
+	put_before(tensor);
+	/* What the hook launches is not the operator's. */
+	add_frame();
 }
 
 /* ---- what happens while it runs ---- */
@@ -724,7 +777,7 @@ static void on_work(bool is_captured, const struct process_reach *reach)
 			doubt_made(f);
 		/* A kernel that the program brought along for an operator of
 		 * its own may write what that does not name. */
-		if (reach && f->operation->facts.writes_any)
+		if ((reach && f->operation->facts.writes_any) || f->hides_reach)
 			doubt(is_captured, reach);
 		return;
 	}

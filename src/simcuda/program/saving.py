@@ -10,9 +10,10 @@ import ctypes
 
 import torch
 
-before = ctypes.CDLL(None).simcuda_before_saving
+calls = ctypes.CDLL(None)
+before, after = calls.simcuda_before_saving, calls.simcuda_after_saving
 before.argtypes = (ctypes.c_void_p,)
-before.restype = None
+before.restype = after.restype = None
 autograd = torch._C._autograd
 push = autograd._push_saved_tensors_default_hooks
 
@@ -24,7 +25,10 @@ def push_told(pack, unpack):
 
     def packed(tensor):
         before(tensor._cdata)
-        return pack(tensor)
+        try:
+            return pack(tensor)
+        finally:
+            after()
 
     return push(packed, unpack)
 

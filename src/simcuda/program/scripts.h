@@ -44,9 +44,10 @@ void simcuda_notify_guess(void);
 void simcuda_share_begin(void);
 void simcuda_share_end(uint64_t addr, uint64_t size);
 
-/* ---- saving.py: before a hook gets what is saved for backward ---- */
+/* ---- saving.py: around a hook that gets what is saved for backward ---- */
 
 void simcuda_before_saving(const void *tensor);
+void simcuda_after_saving(void);
 
 /* ---- owners.py ---- */
 

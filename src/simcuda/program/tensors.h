@@ -75,11 +75,13 @@ enum value_kind {
 	VALUE_NONE = 0,
 	VALUE_TENSOR = 1,
 	VALUE_DOUBLE = 3,
+	VALUE_COMPLEX = 4,
 	VALUE_INT = 5,
 	VALUE_BOOL = 10,
 	VALUE_STRING = 12,
 	VALUE_LIST = 14,
 	VALUE_DEVICE = 18,
+	VALUE_STREAM = 19,
 	VALUE_GENERATOR = 26,
 };
 struct torch_value {
