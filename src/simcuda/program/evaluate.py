@@ -136,6 +136,10 @@ MOVES = {
     "triu": (0,),
     "where": (1, 2),
 }
+# Operators that divide integers. A processor ends the program where a quotient
+# does not fit.
+QUOTIENTS = {"div", "floor_divide", "fmod", "remainder"}
+QUOTIENTS |= {base + "_" for base in QUOTIENTS}
 # Operators that make integers and truths, which programs go by, of
 # floating-point numbers: with drawn values they are computed for larger
 # arguments than others.
@@ -581,6 +585,14 @@ def compute(op, arguments, values):
         return op(*positional, **named)
 
 
+def overflows(dividend, divisor, *more):
+    dividend, divisor = torch.as_tensor(dividend), torch.as_tensor(divisor)
+    if not dividend.dtype.is_signed or not is_whole(dividend.dtype):
+        return False
+    least = torch.iinfo(dividend.dtype).min
+    return bool(dividend.eq(least).any() and divisor.eq(-1).any())
+
+
 def first_places(self, dim, k=None, **more):
     """Those of topk() and sort(), where nobody knows what they are given."""
     sizes = list(self.shape)
@@ -597,9 +609,11 @@ def run(name, overload, values):
     made = [make(v) for v in values]
     values = made if writes else narrow(values, made)
     share(values)
+    base = name.split("::")[1]
+    if base in QUOTIENTS and overflows(*values):
+        raise ValueError("a quotient does not fit")
     if DRAWS and name in PROBABILITIES:
         values[0] = PROBABILITIES[name](values[0])
-    base = name.split("::")[1]
     named = {a.name: v for v, a in zip(values, arguments)}
     differs = DIFFERING.get(base)
     if base in OF_INDICES:

@@ -6,6 +6,7 @@ import sys
 import torch
 
 INF = float("inf")
+LEAST = -(2**63)
 
 
 def on(*values, **named):
@@ -71,6 +72,9 @@ def doubted():
         same,
         number,
         sums,
+        on([1, LEAST]).div(on([1, -1]), rounding_mode="trunc"),
+        on([1, LEAST]) // on([1, -1]),
+        on([1, LEAST]) % -1,
         torch.linalg.eigh(on([[2.0, 0.0], [0.0, 3.0]]))[1],
         torch.linalg.svd(on([[2.0, 0.0], [0.0, 3.0]]))[2],
     ):
