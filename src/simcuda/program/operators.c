@@ -12,7 +12,6 @@
 
 #include "base/mem.h"
 #include "simcuda/kept.h"
-#include "simcuda/memory.h"
 #include "simcuda/process.h"
 #include "simcuda/program/draws.h"
 #include "simcuda/program/evaluate.h"
@@ -121,33 +120,6 @@ static void add_written(struct frame *f, const struct torch_value *value)
 		memset(s, 0, sizeof(*s));
 }
 
-/* Whether it may stand for memory: an address, or an object that has tensors.
- */
-static bool hides_memory(const struct torch_value *value)
-{
-	struct torch_values list;
-	bool hides = false;
-
-	switch (tensors_kind(value)) {
-	case VALUE_NONE:
-	case VALUE_TENSOR:
-	case VALUE_DOUBLE:
-	case VALUE_COMPLEX:
-	case VALUE_BOOL:
-	case VALUE_STRING:
-	case VALUE_DEVICE:
-	case VALUE_STREAM:
-	case VALUE_GENERATOR: return false;
-	case VALUE_INT: return memory_is_device((uint64_t)value->number);
-	case VALUE_LIST:
-		list = tensors_list(value);
-		for (size_t i = 0; i < list.count && !hides; i++)
-			hides = hides_memory(&list.items[i]);
-		return hides;
-	default: return true;
-	}
-}
-
 static void find_written(struct frame *f, struct torch_values inputs)
 {
 	const struct operator_facts *facts = &f->operation->facts;
@@ -170,7 +142,7 @@ static void find_others(struct frame *f, struct torch_values inputs)
 			add_written(f, &inputs.items[i]);
 	process_lock();
 	for (size_t i = 0; i < inputs.count && facts->writes_any; i++)
-		f->hides_reach |= hides_memory(&inputs.items[i]);
+		f->hides_reach |= tensors_hide_memory(&inputs.items[i]);
 	process_unlock();
 }
 

@@ -268,6 +268,31 @@ struct torch_values tensors_list(const struct torch_value *list)
 	return vector((const char *)list->object + torch.layout->in_object);
 }
 
+bool tensors_hide_memory(const struct torch_value *value)
+{
+	struct torch_values list;
+	bool hides = false;
+
+	switch (tensors_kind(value)) {
+	case VALUE_NONE:
+	case VALUE_TENSOR:
+	case VALUE_DOUBLE:
+	case VALUE_COMPLEX:
+	case VALUE_BOOL:
+	case VALUE_STRING:
+	case VALUE_DEVICE:
+	case VALUE_STREAM:
+	case VALUE_GENERATOR: return false;
+	case VALUE_INT: return memory_is_device((uint64_t)value->number);
+	case VALUE_LIST:
+		list = tensors_list(value);
+		for (size_t i = 0; i < list.count && !hides; i++)
+			hides = tensors_hide_memory(&list.items[i]);
+		return hides;
+	default: return true;
+	}
+}
+
 struct torch_values tensors_inputs(const char *record)
 {
 	const char *at = record + torch.layout->record_inputs;

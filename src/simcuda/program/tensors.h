@@ -99,6 +99,9 @@ struct torch_values {
 	size_t count;
 };
 struct torch_values tensors_list(const struct torch_value *list);
+/* Whether it may stand for memory: an address, or an object that has tensors.
+ * Called under the lock. */
+bool tensors_hide_memory(const struct torch_value *value);
 /* NULL: an undefined tensor. */
 const void *tensors_of(const struct torch_value *value);
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A kernel of the program's own, launched through the runtime, so that nobody
-knows its arguments. What the operator around it gets is not known behind it; nor
-is anything, if that is an address, or if there is no operator, as in a hook on
-what is saved."""
+knows its arguments. What the operator around it gets is not known behind it;
+nor is anything, if that is an address, or if there is no operator, as in a hook
+on what is saved."""
 
 import ctypes
 import sys
