@@ -184,7 +184,9 @@ const struct gp_key *gp_key_object_after(const struct gp_key *object)
 		;
 	if (object->name)
 		return object;
-	return object == keys_of_runs_end ? keys_of_advice : NULL;
+	if (object == keys_of_runs_end)
+		return keys_of_advice;
+	return object == keys_of_advice_end ? keys_of_changes : NULL;
 }
 
 const struct gp_key *gp_key_object(const char *name)

@@ -133,7 +133,7 @@ void gp_emit_same(struct gp_emit *json, const struct gp_key *key,
 /* ---- the table ---- */
 
 /* In this order. */
-extern const struct gp_key keys_of_runs[], keys_of_advice[];
-extern const struct gp_key *const keys_of_runs_end;
+extern const struct gp_key keys_of_runs[], keys_of_advice[], keys_of_changes[];
+extern const struct gp_key *const keys_of_runs_end, *const keys_of_advice_end;
 
 #endif
