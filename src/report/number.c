@@ -346,6 +346,18 @@ static void put_measure(const struct reader *reader, enum gp_measure_id id,
 	}
 }
 
+/* Of the whole run, where PyTorch's are since the program last reset them. */
+static void put_counters(const struct reader *reader,
+			 const struct gp_replay_result *result)
+{
+	const struct gp_subject at = gp_at_end(result);
+
+	for (size_t id = 0; id < GP_MEASURES; id++)
+		if (gp_measures[id].scope == GP_SCOPE_COUNTER)
+			put((void *)reader, gp_measures[id].key,
+			    whole(gp_measures[id].count(&at)));
+}
+
 /* Rounded down, so that only a complete match is 100 %. */
 static void put_fidelity(const struct reader *reader,
 			 const struct gp_fidelity *fidelity)
@@ -370,5 +382,6 @@ void gp_numbers_read(const struct gp_numbers *numbers,
 	gp_stats_each(trace, result, run->settings->release, put, &reader);
 	for (size_t id = 0; id < GP_MEASURES; id++)
 		put_measure(&reader, id, result);
+	put_counters(&reader, result);
 	put_fidelity(&reader, &result->fidelity);
 }

@@ -224,6 +224,8 @@ struct gp_gate_watch {
 	bool is_worse[GP_WATCHES]; /* there is something to look for */
 	int64_t bound[GP_WATCHES];
 	uint64_t event[GP_WATCHES]; /* GP_EVENT_NONE: not found */
+	/* Of those that count the whole run: before the last reset, and now. */
+	int64_t before[GP_WATCHES], last[GP_WATCHES];
 };
 
 /* Of the verdicts that are worse; false: nothing needs another run. */

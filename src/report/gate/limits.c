@@ -257,7 +257,7 @@ enum clue {
 	CLUE_FIDELITY,	/* the first mismatch */
 	CLUE_ALLOCATED, /* since when the counter has been beyond the bound */
 	CLUE_PEAK_ALLOCATED, /* the first moment beyond the bound */
-	CLUE_RETRIES,	     /* as CLUE_ALLOCATED */
+	CLUE_RETRIES,	     /* the first beyond the bound */
 	CLUE_OOMS,	     /* likewise */
 };
 
@@ -437,6 +437,16 @@ bool gp_gate_watch_begin(struct gp_gate_watch *watch,
 	return any;
 }
 
+/* A counter of the whole run: the program may reset PyTorch's. */
+static int64_t whole_run(struct gp_gate_watch *watch, enum gp_watched which,
+			 int64_t now)
+{
+	if (now < watch->last[which])
+		watch->before[which] += watch->last[which];
+	watch->last[which] = now;
+	return watch->before[which] + now;
+}
+
 void gp_gate_watch_look(void *arg, struct gp_allocator *allocator,
 			uint64_t event)
 {
@@ -444,11 +454,14 @@ void gp_gate_watch_look(void *arg, struct gp_allocator *allocator,
 	struct gp_gate_watch *watch = arg;
 
 	for (int w = 0; w < GP_WATCHES; w++) {
-		bool is_beyond =
-			watched(stats, (enum gp_watched)w) > watch->bound[w];
+		int64_t now = watched(stats, (enum gp_watched)w);
+		bool is_beyond;
 
 		if (!watch->is_worse[w])
 			continue;
+		if (w == GP_WATCH_RETRIES || w == GP_WATCH_OOMS)
+			now = whole_run(watch, (enum gp_watched)w, now);
+		is_beyond = now > watch->bound[w];
 		/* The program has reset the counter: forget the event. */
 		if (!is_beyond && w != GP_WATCH_PEAK_ALLOCATED)
 			watch->event[w] = GP_EVENT_NONE;
