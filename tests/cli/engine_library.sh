@@ -171,7 +171,7 @@ is_there() {
 	! grep -q '^State:.*[ZX]' "/proc/$(cat left)/status" 2> /dev/null &&
 		kill -0 "$(cat left)" 2> /dev/null
 }
-for _ in 1 2 3 4 5 6 7 8 9 10; do
+for _ in $(seq 100); do
 	is_there || break
 	sleep 0.2
 done

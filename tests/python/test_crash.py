@@ -370,9 +370,10 @@ def test_a_thread_that_the_exit_overtakes(job):
     done = job.run(
         BEGIN
         + "import gpupool.crash as crash, threading, time\n"
-        + "crash._take = lambda: time.sleep(60)\n"
+        + "taking = threading.Event()\n"
+        + "crash._take = lambda: (taking.set(), time.sleep(60))\n"
         + "t = threading.Thread(target=torch.run_out, daemon=True)\n"
-        + "t.start()\ntime.sleep(0.5)\n"
+        + "t.start()\ntaking.wait(60)\n"
     )
     assert done.err.startswith("gpupool: memory ran out at ")
     assert done.err.endswith("went on; there is no snapshot\n")
