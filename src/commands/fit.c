@@ -216,28 +216,6 @@ static enum gp_status explain_worst(struct session *s, struct gp_diag *diag)
 	return gp_explain(&config, &s->explain, diag);
 }
 
-/* The trace without the memory of others that it tells of; NULL: it tells of
- * none. */
-static struct gp_trace *without_others(const struct gp_trace *trace)
-{
-	struct gp_draft draft;
-	bool has_others = false;
-
-	for (size_t d = 0; d < trace->device_count; d++)
-		has_others |= gp_trace_others(&trace->devices[d]) > 0;
-	if (!has_others)
-		return NULL;
-	gp_draft_init(&draft, trace);
-	for (size_t d = 0; d < trace->device_count; d++) {
-		struct gp_draft_device *device = &draft.devices[d];
-
-		for (size_t i = 0; i < device->event_count; i++)
-			if (device->events[i].kind == GP_OTHER_MEMORY)
-				gp_draft_leave_out(&device->events[i]);
-	}
-	return gp_draft_finish(&draft);
-}
-
 /* What PyTorch cannot use is that of the device asked about, and not also that
  * of the device in the trace, of which record writes it there. */
 static void limit(struct session *s, struct gp_options *options)
@@ -251,7 +229,7 @@ static void limit(struct session *s, struct gp_options *options)
 
 		for (size_t d = 0; d < plan->trace->device_count; d++)
 			plan->capacity[d] = options->capacity;
-		alone = without_others(plan->trace);
+		alone = gp_trace_without_others(plan->trace);
 		if (!alone)
 			continue;
 		s->ranking.what_ifs[i].trace = alone;

@@ -310,6 +310,38 @@ struct gp_trace *gp_draft_finish(struct gp_draft *draft)
 	return &store->trace;
 }
 
+/* ---- without the memory of others ---- */
+
+static void remove_others(struct gp_arena *arena,
+			  struct gp_device_trace *device)
+{
+	struct gp_event *events =
+		gp_arena_alloc(arena, device->event_count, sizeof(*events));
+
+	for (size_t i = 0; i < device->event_count; i++) {
+		events[i] = device->events[i];
+		if (events[i].kind == GP_OTHER_MEMORY)
+			events[i].size = 0;
+	}
+	device->events = events;
+}
+
+struct gp_trace *gp_trace_without_others(const struct gp_trace *trace)
+{
+	struct gp_device_trace *devices;
+	struct gp_trace_store *store;
+	bool has_others = false;
+
+	for (size_t i = 0; i < trace->device_count; i++)
+		has_others |= gp_trace_others(&trace->devices[i]) > 0;
+	if (!has_others)
+		return NULL;
+	store = gp_trace_store_derive(trace, &devices);
+	for (size_t i = 0; i < trace->device_count; i++)
+		remove_others(&store->arena, &devices[i]);
+	return &store->trace;
+}
+
 /*
  * ---- without names ----
  *

@@ -69,6 +69,11 @@ void gp_draft_settle(struct gp_draft_device *device);
  * tables of the draft's trace, which must outlive it. */
 struct gp_trace *gp_draft_finish(struct gp_draft *draft);
 
+/* The trace as if others used no memory of the devices, with its outcomes and
+ * addresses; it borrows from the trace, which must outlive it. NULL: the trace
+ * has none of others. */
+struct gp_trace *gp_trace_without_others(const struct gp_trace *trace);
+
 /* A copy of the trace without names: source lines and marks are numbered. */
 struct gp_trace *gp_trace_anonymous(const struct gp_trace *trace);
 
