@@ -178,6 +178,29 @@ START_TEST(somebody_looks_after_chosen_events)
 }
 END_TEST
 
+START_TEST(without_others_all_else_is_as_it_was)
+{
+#define OTHERS(size) "{\"op\": \"other_memory\", \"bytes\": " size "},"
+#define REST                                                                   \
+	"{\"op\": \"segment_alloc\", \"addr\": 4194304, \"size\": 20971520},"  \
+	"{\"op\": \"alloc\", \"id\": 1, \"size\": 9437184, \"addr\": "         \
+	"4194304},"
+	struct gp_trace *trace = trace_of(ONE_DEVICE(OTHERS("8192") REST OTHERS(
+		"4096") OTHERS("0") "{\"op\": \"free\", \"id\": 1}"));
+	struct gp_trace *none = trace_of(ONE_DEVICE(OTHERS("0") REST OTHERS(
+		"0") OTHERS("0") "{\"op\": \"free\", \"id\": 1}"));
+	struct gp_trace *made = gp_trace_without_others(trace);
+
+	ck_assert_ptr_nonnull(made);
+	ck_assert(gp_trace_equal(made, none) && !gp_trace_equal(trace, none));
+	ck_assert_uint_eq(made->devices[0].events[1].addr, 4194304);
+	ck_assert_ptr_null(gp_trace_without_others(none));
+	gp_trace_destroy(made);
+	gp_trace_destroy(none);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 START_TEST(marks_without_their_names_are_lettered)
 {
 	static const struct {
@@ -230,6 +253,7 @@ int main(void)
 		{ a_block_that_is_added_has_the_next_name, 0 },
 		{ events_can_be_added, 0 },
 		{ somebody_looks_after_chosen_events, 0 },
+		{ without_others_all_else_is_as_it_was, 0 },
 		{ marks_without_their_names_are_lettered, 0 },
 	};
 
