@@ -10,25 +10,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#ifdef __linux__
-#include <linux/memfd.h>
-#include <sys/syscall.h>
-#endif
 
 #include "base/mem.h"
 #include "base/safe.h"
-
-/* glibc has memfd_create only from 2.27 on. */
-int gp_memfd(const char *name)
-{
-#ifdef __linux__
-	return (int)syscall(SYS_memfd_create, name, MFD_CLOEXEC);
-#else
-	(void)name;
-	errno = ENOSYS;
-	return -1;
-#endif
-}
 
 /* Linux's own limit. */
 #define MOST_LINKS 40

@@ -36,10 +36,6 @@ struct gp_output {
  * else GP_INPUT, for example if the file does not exist. */
 enum gp_status gp_file_status(int error);
 
-/* Opens a file in memory, which has no name and is not inherited by child
- * processes. -1, with errno set, if that fails. */
-int gp_memfd(const char *name);
-
 /* path "-" or NULL: standard output. */
 enum gp_status gp_output_open(struct gp_output *output, const char *path,
 			      struct gp_diag *diag);

@@ -2,6 +2,7 @@
 /* Host memory that ends the run when it is exhausted. */
 #include "base/mem.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -10,6 +11,11 @@
 #ifdef __GLIBC__
 #include <malloc.h>
 #include <sys/mman.h>
+#endif
+#ifdef __linux__
+#include <linux/memfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #endif
 
 #include "gpupool/status.h"
@@ -151,4 +157,16 @@ char *gp_mem_copy_text(const char *text, size_t length)
 
 	memcpy(copy, text, length);
 	return copy;
+}
+
+/* glibc has memfd_create only from 2.27 on. */
+int gp_memfd(const char *name)
+{
+#ifdef __linux__
+	return (int)syscall(SYS_memfd_create, name, MFD_CLOEXEC);
+#else
+	(void)name;
+	errno = ENOSYS;
+	return -1;
+#endif
 }

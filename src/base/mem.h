@@ -54,4 +54,8 @@ _Noreturn void gp_mem_end(void);
 
 char *gp_mem_copy_text(const char *text, size_t length); /* adds a NUL */
 
+/* Opens a file in memory, which has no name and is not inherited by child
+ * processes. -1, with errno set, if that fails. */
+int gp_memfd(const char *name);
+
 #endif

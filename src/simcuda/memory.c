@@ -5,7 +5,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/map.h"
@@ -389,7 +388,7 @@ static void share_mappings(const struct handle *h)
 
 static int write_shared(const struct shared *shared)
 {
-	int file = memfd_create("gpupool-memory", MFD_CLOEXEC);
+	int file = gp_memfd("gpupool-memory");
 
 	if (file >= 0 &&
 	    write(file, shared, sizeof(*shared)) != (ssize_t)sizeof(*shared)) {
