@@ -198,42 +198,39 @@ static bool is_zero(const unsigned char *at, size_t n)
 	return !*at && !memcmp(at, at + 1, n - 1);
 }
 
-/* Recognises files that are often given in place of a trace. */
+/* Files that are often given in place of a trace, by how they begin. */
+static const struct {
+	const char *begin, *what, *hint;
+} strangers[] = {
+	{ "version https://git-lfs",
+	  "it is a pointer to a file in Git LFS, not a trace",
+	  "git lfs pull fetches the file" },
+	{ "(dp", "it is a pickle of protocol 0",
+	  "pickle.dump(snapshot, file, protocol=4) writes one that is read" },
+	{ "(lp", "it is a pickle of protocol 0",
+	  "pickle.dump(snapshot, file, protocol=4) writes one that is read" },
+	{ "\x1f\x8b\x08", "it was compressed again and again",
+	  "unpack it first" },
+	{ "<", "it is HTML or XML, not a trace",
+	  "a web page about a file is not the file: download the raw file" },
+	{ "PK\003\004", "it is a zip file, which cannot be read from a pipe",
+	  "give the file's name, or unzip it" },
+};
+
 static enum gp_status fail_unknown(const unsigned char *at, size_t n,
 				   struct gp_diag *diag)
 {
 	const struct gp_oom_mark *mark;
 
-	if (begins_with(at, n, "version https://git-lfs")) {
-		gp_diag_hint(diag, "git lfs pull fetches the file");
-		return gp_diag_foreign(
-			diag,
-			"it is a pointer to a file in Git LFS, not a trace");
-	}
+	for (size_t i = 0; i < sizeof(strangers) / sizeof(*strangers); i++)
+		if (begins_with(at, n, strangers[i].begin)) {
+			gp_diag_hint(diag, "%s", strangers[i].hint);
+			return gp_diag_foreign(diag, strangers[i].what);
+		}
 	if (n && is_zero(at, n)) {
 		gp_diag_hint(diag, "was it copied before all of it was "
 				   "written?");
 		return gp_diag_foreign(diag, "it begins with zeros only");
-	}
-	if (begins_with(at, n, "(dp") || begins_with(at, n, "(lp")) {
-		gp_diag_hint(diag, "pickle.dump(snapshot, file, protocol=4) "
-				   "writes one that is read");
-		return gp_diag_foreign(diag, "it is a pickle of protocol 0");
-	}
-	if (begins_with(at, n, "\x1f\x8b\x08")) {
-		gp_diag_hint(diag, "unpack it first");
-		return gp_diag_foreign(diag, "it was compressed again and "
-					     "again");
-	}
-	if (begins_with(at, n, "<")) {
-		gp_diag_hint(diag, "a web page about a file is not the file: "
-				   "download the raw file");
-		return gp_diag_foreign(diag, "it is HTML or XML, not a trace");
-	}
-	if (begins_with(at, n, "PK\003\004")) {
-		gp_diag_hint(diag, "give the file's name, or unzip it");
-		return gp_diag_foreign(diag, "it is a zip file, which cannot "
-					     "be read from a pipe");
 	}
 	if (gp_oom_mark_in((const char *)at, n, &mark)) {
 		gp_diag_hint(diag,

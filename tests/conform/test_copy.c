@@ -10,6 +10,7 @@
 #include "conform/parts/author.h"
 #include "gpupool/release.h"
 #include "replay/requests.h"
+#include "same_states.h"
 #include "suite.h"
 
 #define SEEDS	      2 /* of each class */
@@ -146,24 +147,6 @@ static struct answer give(const struct all *all, const struct one *one,
 	else
 		answer.answer = request_other(a, all->trace, event);
 	return answer;
-}
-
-/* One assertion for all: each writes to the test's parent. */
-static bool same_states(const struct gp_state *a, const struct gp_state *b)
-{
-	bool same = a->segment_count == b->segment_count &&
-		    a->block_count == b->block_count;
-
-	for (size_t i = 0; same && i < a->segment_count; i++)
-		same = a->segments[i].addr == b->segments[i].addr &&
-		       a->segments[i].size == b->segments[i].size &&
-		       a->segments[i].pool == b->segments[i].pool;
-	for (size_t i = 0; same && i < a->block_count; i++)
-		same = a->blocks[i].addr == b->blocks[i].addr &&
-		       a->blocks[i].requested == b->blocks[i].requested &&
-		       a->blocks[i].id == b->blocks[i].id &&
-		       a->blocks[i].state == b->blocks[i].state;
-	return same;
 }
 
 static void check_shapes(struct all *all, const struct one *a,

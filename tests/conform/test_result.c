@@ -11,6 +11,7 @@
 #include "conform/parts/author.h"
 #include "gpupool/release.h"
 #include "gpupool/replay.h"
+#include "same_states.h"
 #include "suite.h"
 
 #define SEEDS 8 /* of each class */
@@ -243,22 +244,6 @@ static void check(const struct gp_replay_result *result,
 }
 
 /* ---- the same run in other ways ---- */
-
-static bool same_states(const struct gp_state *a, const struct gp_state *b)
-{
-	bool same = a->segment_count == b->segment_count &&
-		    a->block_count == b->block_count;
-
-	for (size_t i = 0; same && i < a->segment_count; i++)
-		same = a->segments[i].addr == b->segments[i].addr &&
-		       a->segments[i].size == b->segments[i].size;
-	for (size_t i = 0; same && i < a->block_count; i++)
-		same = a->blocks[i].addr == b->blocks[i].addr &&
-		       a->blocks[i].requested == b->blocks[i].requested &&
-		       a->blocks[i].id == b->blocks[i].id &&
-		       a->blocks[i].state == b->blocks[i].state;
-	return same;
-}
 
 static struct gp_replay_result must_run(const struct gp_replay_config *config)
 {
