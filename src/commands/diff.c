@@ -21,7 +21,7 @@
 
 /* A trace, and a run of it. */
 struct side {
-	const char *path;
+	const char *path, *name;
 	const struct gp_trace *trace; /* borrowed */
 	struct gp_plan plan;
 	struct gp_breakdown *breakdowns; /* by device */
@@ -31,7 +31,8 @@ struct side {
 /* Classes of ranks that are compared: so many pairs of files. */
 struct class_pair {
 	const struct gp_rank_class *a, *b; /* borrowed */
-	const char *a_path, *b_path;	   /* of the first pair */
+	/* Of the first pair; a name is the path below the operand's folder. */
+	const char *a_path, *b_path, *a_name, *b_name;
 	size_t files;
 };
 
@@ -75,10 +76,14 @@ static int by_name(const void *left, const void *right)
 	return gp_natural_order(a->name, a->length, b->name, b->length);
 }
 
-static struct rank_file file_of(const char *path)
+/* A file in a folder is known by its path below it. */
+static struct rank_file file_of(const char *path, const char *folder)
 {
 	struct rank_file file = { .path = path, .name = gp_page_name(path) };
 
+	if (folder)
+		for (file.name = path + strlen(folder); *file.name == '/';)
+			file.name++;
 	file.length = strlen(file.name);
 	gp_packing_of(file.name, &file.length);
 	return file;
@@ -100,14 +105,16 @@ static struct rank_files list_files(const struct gp_ranks *ranks,
 		.items = gp_mem_alloc(most + 1, sizeof(*files.items)),
 		.is_folder = is_folder(operand),
 	};
+	const char *folder = files.is_folder ? operand : NULL;
 
 	for (size_t i = 0; i < ranks->count; i++)
 		for (size_t k = 0; k < ranks->classes[i].count; k++) {
-			files.items[n] = file_of(ranks->classes[i].paths[k]);
+			files.items[n] =
+				file_of(ranks->classes[i].paths[k], folder);
 			files.items[n++].class = &ranks->classes[i];
 		}
 	for (size_t i = 0; i < ranks->unread_count; i++) {
-		files.items[n] = file_of(ranks->unread[i].path);
+		files.items[n] = file_of(ranks->unread[i].path, folder);
 		files.items[n++].unread = &ranks->unread[i];
 	}
 	files.count = n;
@@ -134,6 +141,8 @@ static void add_classes(struct class_pairs *pairs, const struct rank_file *a,
 			.b = b->class,
 			.a_path = a->path,
 			.b_path = b->path,
+			.a_name = a->name,
+			.b_name = b->name,
 		};
 	}
 	pairs->items[i].files++;
@@ -294,6 +303,7 @@ static struct gp_change_side change_side(const char *path,
 {
 	return (struct gp_change_side){
 		.path = path,
+		.name = gp_page_name(path),
 		.conf = run->conf,
 		.engine = run->engine,
 		.what_if = run->what_if,
@@ -543,8 +553,10 @@ static enum gp_status replay(struct session *s, size_t index,
 	enum gp_status status;
 
 	p->a.path = pair->a_path;
+	p->a.name = pair->a_name;
 	p->a.trace = pair->a->trace;
 	p->b.path = pair->b_path;
+	p->b.name = pair->b_name;
 	p->b.trace = pair->b->trace;
 	choose_moments(p);
 	status = side_make(&p->a, s->b_path ? asked : NULL, &s->progress, diag);
@@ -557,6 +569,7 @@ static struct gp_change_side side_of(const struct side *side, uint32_t device)
 {
 	return (struct gp_change_side){
 		.path = side->path,
+		.name = side->name,
 		.conf = side->plan.conf,
 		.engine = side->plan.engine->name,
 		.release = side->plan.settings.release,

@@ -42,6 +42,7 @@ struct session {
 	struct gp_log_report log; /* path NULL: the input is a trace */
 	struct oom_logged *logs;  /* owned */
 	size_t log_count, log_room;
+	char *folder; /* owned: of all files that are no traces, with its / */
 };
 
 /* ---- what is asked ---- */
@@ -196,6 +197,19 @@ static bool asks_for_replay(const struct gp_options *options)
 	       options->prices;
 }
 
+/* Cuts the folder to one that the path is in, too. */
+static void share_folder(struct session *s, const char *path)
+{
+	size_t end = 0;
+
+	if (!s->folder)
+		s->folder = gp_mem_copy_text(path, strlen(path));
+	for (size_t i = 0; path[i] && path[i] == s->folder[i]; i++)
+		if (path[i] == '/')
+			end = i + 1;
+	s->folder[end] = '\0';
+}
+
 /* Each file that is no trace is looked at as it is read: standard input cannot
  * be read again. */
 static void take_unknown(void *arg, struct gp_source *source)
@@ -205,6 +219,7 @@ static void take_unknown(void *arg, struct gp_source *source)
 	struct oom_logged log = { 0 };
 
 	s->log.files++;
+	share_folder(s, path);
 	if (!oom_log_scan(source, &log.message))
 		return;
 	log.path = gp_mem_copy_text(path, strlen(path));
@@ -234,6 +249,7 @@ static enum gp_status look_at_logs(struct session *s, enum gp_status status,
 	r->logs = s->logs;
 	r->count = s->log_count;
 	r->first = oom_logs_first(s->logs, s->log_count, &r->is_by_time);
+	r->folder = strlen(s->folder);
 	r->has_several = o->operand_count > 1 || is_folder(o->operands[0]);
 	*diag = (struct gp_diag){ 0 };
 	return GP_OK;
@@ -302,6 +318,7 @@ static void release(struct session *s)
 	for (size_t i = 0; i < s->log_count; i++)
 		free(s->logs[i].path);
 	free(s->logs);
+	free(s->folder);
 	free(s->given_explain);
 	free(s->given_suggest);
 }

@@ -30,7 +30,6 @@ struct spare {
 struct gp_paths {
 	char **items;
 	size_t count, room;
-	bool has_folders;     /* in a folder that is named */
 	struct spare *spares; /* where the plain one cannot be read */
 	size_t spare_count, spare_room;
 	bool *is_named; /* of the first named_count; the others are not */
@@ -40,7 +39,9 @@ struct gp_paths {
 /* ---- files that operands name ---- */
 
 /* More files than any job has ranks: probably the wrong folder. */
-#define MOST_FILES 100000
+#define MOST_FILES   100000
+/* torchrun's logs are at RUN/attempt_0/0/stderr.log below --log-dir. */
+#define MOST_FOLDERS 4
 
 static void add_path(struct gp_paths *paths, char *path)
 {
@@ -144,68 +145,6 @@ static void drop_packed(struct gp_paths *paths, size_t first)
 	free(plains);
 }
 
-static void add_files(struct gp_paths *paths, const char *folder, DIR *dir)
-{
-	size_t first = paths->count;
-	struct dirent *entry;
-
-	while (paths->count <= MOST_FILES && (entry = readdir(dir))) {
-		struct stat info;
-		char *path;
-
-		if (*entry->d_name == '.')
-			continue;
-		path = join(folder, entry->d_name);
-		/* A dangling link is added, too: reading it reports the error.
-		 */
-		if (stat(path, &info) || S_ISREG(info.st_mode)) {
-			add_path(paths, path);
-			continue;
-		}
-		paths->has_folders |= S_ISDIR(info.st_mode);
-		free(path);
-	}
-	if (paths->count > first)
-		qsort(paths->items + first, paths->count - first,
-		      sizeof(char *), by_name);
-	drop_packed(paths, first);
-}
-
-/* Adds a file, or the files of a folder by name, without hidden files and
- * subfolders. */
-static enum gp_status paths_add(struct gp_paths *paths, const char *path,
-				struct gp_diag *diag)
-{
-	size_t before = paths->count;
-	struct stat info;
-	DIR *dir;
-
-	if (stat(path, &info) || !S_ISDIR(info.st_mode)) {
-		add_named(paths, gp_mem_copy_text(path, strlen(path)));
-		return GP_OK;
-	}
-	dir = opendir(path);
-	if (!dir) {
-		gp_diag_file(diag, path);
-		return gp_diag_set(diag, gp_file_status(errno), "%s",
-				   strerror(errno));
-	}
-	add_files(paths, path, dir);
-	closedir(dir);
-	if (paths->count > before && paths->count <= MOST_FILES)
-		return GP_OK;
-	gp_diag_file(diag, path);
-	if (paths->has_folders && paths->count <= MOST_FILES)
-		gp_diag_hint(diag, "files of its folders are not read: name "
-				   "one of these, or the files");
-	if (paths->count > MOST_FILES)
-		return gp_diag_set(
-			diag, GP_INPUT,
-			"there are more than %d files in this folder",
-			MOST_FILES);
-	return gp_diag_set(diag, GP_INPUT, "there are no files in this folder");
-}
-
 static void paths_release(struct gp_paths *paths)
 {
 	for (size_t i = 0; i < paths->count; i++)
@@ -216,6 +155,94 @@ static void paths_release(struct gp_paths *paths)
 	free(paths->spares);
 	free(paths->is_named);
 	*paths = (struct gp_paths){ 0 };
+}
+
+/* Adds an entry of a folder: a file to the paths, a folder to the folders. */
+static void add_entry(struct gp_paths *paths, struct gp_paths *folders,
+		      const char *folder, const char *name)
+{
+	char *path = join(folder, name);
+	struct stat info;
+
+	/* A dangling link is added, too: reading it reports the error. */
+	if (stat(path, &info) || S_ISREG(info.st_mode))
+		add_path(paths, path);
+	else if (S_ISDIR(info.st_mode))
+		add_path(folders, path);
+	else
+		free(path);
+}
+
+static enum gp_status add_files(struct gp_paths *paths, const char *folder,
+				unsigned depth, struct gp_diag *diag);
+
+/* A folder that holds only folders stands for these. */
+static enum gp_status add_folders(struct gp_paths *paths,
+				  const struct gp_paths *folders,
+				  unsigned depth, struct gp_diag *diag)
+{
+	enum gp_status status = GP_OK;
+
+	for (size_t i = 0; i < folders->count && status == GP_OK; i++)
+		status = add_files(paths, folders->items[i], depth, diag);
+	return status;
+}
+
+/* Adds the files of a folder, in no order, without hidden ones. */
+static enum gp_status add_files(struct gp_paths *paths, const char *folder,
+				unsigned depth, struct gp_diag *diag)
+{
+	struct gp_paths folders = { 0 };
+	size_t before = paths->count;
+	enum gp_status status = GP_OK;
+	struct dirent *entry;
+	DIR *dir = opendir(folder);
+
+	if (!dir) {
+		gp_diag_file(diag, folder);
+		return gp_diag_set(diag, gp_file_status(errno), "%s",
+				   strerror(errno));
+	}
+	while (paths->count <= MOST_FILES && folders.count <= MOST_FILES &&
+	       (entry = readdir(dir)))
+		if (*entry->d_name != '.')
+			add_entry(paths, &folders, folder, entry->d_name);
+	closedir(dir);
+	if (paths->count == before && depth)
+		status = add_folders(paths, &folders, depth - 1, diag);
+	paths_release(&folders);
+	return status;
+}
+
+/* Adds a file, or the files of a folder by name. */
+static enum gp_status paths_add(struct gp_paths *paths, const char *path,
+				struct gp_diag *diag)
+{
+	size_t before = paths->count;
+	enum gp_status status;
+	struct stat info;
+
+	if (stat(path, &info) || !S_ISDIR(info.st_mode)) {
+		add_named(paths, gp_mem_copy_text(path, strlen(path)));
+		return GP_OK;
+	}
+	status = add_files(paths, path, MOST_FOLDERS, diag);
+	if (status != GP_OK)
+		return status;
+	if (paths->count > before) {
+		qsort(paths->items + before, paths->count - before,
+		      sizeof(char *), by_name);
+		drop_packed(paths, before);
+	}
+	if (paths->count > before && paths->count <= MOST_FILES)
+		return GP_OK;
+	gp_diag_file(diag, path);
+	if (paths->count > MOST_FILES)
+		return gp_diag_set(
+			diag, GP_INPUT,
+			"there are more than %d files in this folder",
+			MOST_FILES);
+	return gp_diag_set(diag, GP_INPUT, "there are no files in this folder");
 }
 
 /* ---- reading them ---- */

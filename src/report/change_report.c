@@ -641,9 +641,9 @@ static void print_side(const struct gp_page *page, const char *name,
 
 	gp_page_line(page, GP_TONE_PLAIN, 3,
 		     "%s  %s: %s%s%s; PyTorch 2.%u; memory: %s%s%.400s", name,
-		     gp_page_name(side->path), engine ? engine : "",
-		     engine ? "; " : "", gp_head_settings(side->conf),
-		     side->release, gp_head_capacity(side->capacity, capacity),
+		     side->name, engine ? engine : "", engine ? "; " : "",
+		     gp_head_settings(side->conf), side->release,
+		     gp_head_capacity(side->capacity, capacity),
 		     side->what_if ? "; what if: " : "",
 		     side->what_if ? side->what_if : "");
 	if (side->trace)
@@ -673,8 +673,7 @@ static void print_only(const struct gp_page *page, const char *label,
 
 	if (count)
 		gp_page_field(page, label, "%s, such as %.120s",
-			      gp_plural_text(count, "file", files),
-			      gp_page_name(name));
+			      gp_plural_text(count, "file", files), name);
 }
 
 /* Files of one side that have nothing to be compared with. */
@@ -703,8 +702,8 @@ static const char *pair_name(const struct gp_change_ranks *ranks,
 	if (c->a.trace->device_count > 1 || c->b.trace->device_count > 1)
 		snprintf(device, sizeof(device), ", device %" PRIu32,
 			 c->device);
-	snprintf(text, PAIR_NAME, "%.200s%s",
-		 gp_page_name(is_one ? c->a.path : c->b.path), device);
+	snprintf(text, PAIR_NAME, "%.200s%s", is_one ? c->a.name : c->b.name,
+		 device);
 	return text;
 }
 

@@ -17,6 +17,7 @@
 
 struct gp_change_side {
 	const char *path, *conf, *engine;
+	const char *name;    /* of the file, in the text */
 	const char *what_if; /* as a command line has it; NULL: none */
 	uint8_t release;
 	uint64_t capacity;	      /* GP_UNLIMITED: none */

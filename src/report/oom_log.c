@@ -480,16 +480,11 @@ static const char *const causes[] = {
 
 #define LOGS_SHOWN 8
 
-/* Without folders, unless another one has the same name: torchrun's are
- * 0/stderr.log, 1/stderr.log. */
+/* The path below the folder of all of them: torchrun's are 0/stderr.log,
+ * 1/stderr.log. */
 static const char *name_of(const struct gp_log_report *r, size_t index)
 {
-	const char *name = gp_page_name(r->logs[index].path);
-
-	for (size_t i = 0; i < r->count; i++)
-		if (i != index && !strcmp(gp_page_name(r->logs[i].path), name))
-			return r->logs[index].path;
-	return name;
+	return r->logs[index].path + r->folder;
 }
 
 static void print_other(const struct gp_page *page, const char *label,

@@ -216,6 +216,8 @@ struct gp_log_report {
 	bool is_by_time;     /* it was the first to fail */
 	bool has_several;    /* a folder, or several files */
 	size_t files;	     /* that were looked at */
+	size_t folder; /* characters that the paths of all of them begin with,
+			  up to a / */
 };
 void gp_report_log_text(const struct gp_log_report *report,
 			const struct gp_report_style *style, FILE *out);
