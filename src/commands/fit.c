@@ -205,6 +205,7 @@ static enum gp_status explain_worst(struct session *s, struct gp_diag *diag)
 		.run = &run,
 		.skip_attempts = true,
 		.look_at_fullest = true,
+		.look_at_most_use = true,
 		.is_too_small = s->studying.study.verdicts[r->worst].kind ==
 				GP_VERDICT_TOO_SMALL,
 	};
@@ -348,6 +349,7 @@ static enum gp_status explain_again(struct session *s, struct gp_diag *diag)
 		.run = &run,
 		.skip_attempts = true,
 		.look_at_fullest = true,
+		.look_at_most_use = true,
 	};
 	enum gp_status status;
 
