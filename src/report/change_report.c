@@ -466,12 +466,10 @@ static void print_verdict(const struct gp_page *page,
 {
 	uint64_t a = change->a.breakdown.reserved,
 		 b = change->b.breakdown.reserved;
-	char bytes[GP_BYTES_TEXT], causes[512], percent[32] = "";
+	char bytes[GP_BYTES_TEXT], causes[512];
+	char percent[GP_PERCENT_CHANGE];
 
 	list_causes(change, causes, sizeof(causes));
-	if (a)
-		snprintf(percent, sizeof(percent), " (%+.1f %%)",
-			 ((double)b - (double)a) / (double)a * 100);
 	if (a == b)
 		gp_page_line(page, GP_TONE_PLAIN, 2,
 			     "Both reserve %s at the peak%s%s.",
@@ -480,9 +478,11 @@ static void print_verdict(const struct gp_page *page,
 			     causes);
 	else
 		gp_page_line(page, b > a ? GP_TONE_BAD : GP_TONE_GOOD, 2,
-			     "B reserves %s %s than A at the peak%s: %s.",
+			     "B reserves %s %s than A at the peak%s%s%s: %s.",
 			     gp_bytes_text(distance(a, b), bytes),
-			     b > a ? "more" : "less", percent, causes);
+			     b > a ? "more" : "less", a ? " (" : "",
+			     gp_percent_change((double)a, (double)b, percent),
+			     a ? ")" : "", causes);
 }
 
 /* ---- the table that adds up ---- */

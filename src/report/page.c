@@ -3,6 +3,7 @@
 #include "report/page.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -198,6 +199,20 @@ const char *gp_percent_text(double ratio, char text[GP_PERCENT_TEXT])
 		snprintf(text, GP_PERCENT_TEXT, "%.0f %%", percent);
 	else
 		snprintf(text, GP_PERCENT_TEXT, "%.1f %%", percent);
+	return text;
+}
+
+const char *gp_percent_change(double from, double to,
+			      char text[GP_PERCENT_CHANGE])
+{
+	double percent = (to - from) / from * 100;
+
+	*text = '\0';
+	if (from <= 0 || from == to)
+		return text;
+	snprintf(text, GP_PERCENT_CHANGE, "%+.1f %%", percent);
+	if (fabs(percent) < 0.05)
+		strcpy(text, "<0.1 %");
 	return text;
 }
 

@@ -64,6 +64,12 @@ void gp_say(struct gp_words *words, const char *format, ...)
 #define GP_PERCENT_TEXT 16
 const char *gp_percent_text(double ratio, char text[GP_PERCENT_TEXT]);
 
+/* "+42.0 %"; "<0.1 %" where there is a change that small, and nothing where
+ * there is none, or no share of it because the first is 0. */
+#define GP_PERCENT_CHANGE 32
+const char *gp_percent_change(double from, double to,
+			      char text[GP_PERCENT_CHANGE]);
+
 /* A measure's value, formatted by its unit. */
 const char *gp_measure_text(const struct gp_measure *measure,
 			    const struct gp_subject *subject,

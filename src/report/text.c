@@ -355,9 +355,7 @@ static void difference_of_counts(const struct pair *pair, char *text,
 	else
 		snprintf(text, GP_COUNT_TEXT + 1, "%c%s", b > a ? '+' : '-',
 			 gp_count_text(by, size));
-	if (a)
-		snprintf(percent, GP_PERCENT_TEXT, "%+.1f %%",
-			 ((double)b - (double)a) / (double)a * 100);
+	gp_percent_change((double)a, (double)b, percent);
 }
 
 static void difference_of_ratios(const struct pair *pair, char *text)
@@ -373,7 +371,8 @@ static void print_pair(const struct gp_page *page, const char *label,
 		       const struct pair *pair)
 {
 	char a[GP_COUNT_TEXT], b[GP_COUNT_TEXT];
-	char difference[GP_COUNT_TEXT + 1] = "=", percent[GP_PERCENT_TEXT] = "";
+	char difference[GP_COUNT_TEXT + 1] = "=",
+					percent[GP_PERCENT_CHANGE] = "";
 
 	gp_measure_text(pair->measure, &pair->a, a);
 	gp_measure_text(pair->measure, &pair->b, b);
@@ -430,6 +429,7 @@ static void print_verdict(const struct gp_page *page,
 	uint64_t rb = estimate ? estimate->reserved : b->at_peak.reserved;
 	uint64_t oa = a->ooms.count, ob = b->ooms.count;
 	char bytes[GP_BYTES_TEXT], ooms[GP_PLURAL_TEXT];
+	char percent[GP_PERCENT_CHANGE];
 
 	if (oa != ob)
 		gp_page_line(page, ob > oa ? GP_TONE_BAD : GP_TONE_GOOD, 2,
@@ -442,11 +442,11 @@ static void print_verdict(const struct gp_page *page,
 			     "Both reserve the same at their peaks.");
 	else
 		gp_page_line(page, rb > ra ? GP_TONE_BAD : GP_TONE_GOOD, 2,
-			     "B reserves %s %s than A at the peak (%+.1f %%).",
+			     "B reserves %s %s than A at the peak%s%s%s.",
 			     gp_bytes_text(rb > ra ? rb - ra : ra - rb, bytes),
-			     rb > ra ? "more" : "less",
-			     ra ? ((double)rb - (double)ra) / (double)ra * 100
-				: 0.0);
+			     rb > ra ? "more" : "less", ra ? " (" : "",
+			     gp_percent_change((double)ra, (double)rb, percent),
+			     ra ? ")" : "");
 }
 
 static void print_estimate_of_b(const struct gp_page *page,

@@ -53,7 +53,7 @@ const char *gp_gate_change_text(const struct gp_number *number,
 				char text[2 * GP_GATE_TEXT])
 {
 	int64_t by = to->value - from->value;
-	char value[GP_GATE_TEXT], part[GP_GATE_TEXT] = "";
+	char value[GP_GATE_TEXT], part[GP_PERCENT_CHANGE] = "";
 
 	*text = 0;
 	if (!from->is_there || !to->is_there)
@@ -63,11 +63,10 @@ const char *gp_gate_change_text(const struct gp_number *number,
 		snprintf(value, sizeof(value), "%s%.2f points",
 			 by < 0 ? "-" : "",
 			 (double)magnitude(by) * 100 / GP_NUMBER_MILLION);
-	else if (from->value > 0)
-		snprintf(part, sizeof(part), " (%+.1f %%)",
-			 100 * (double)by / (double)from->value);
-	snprintf(text, 2 * GP_GATE_TEXT, "%s%s%s", by < 0 ? "" : "+", value,
-		 part);
+	else
+		gp_percent_change((double)from->value, (double)to->value, part);
+	snprintf(text, 2 * GP_GATE_TEXT, "%s%s%s%s%s", by < 0 ? "" : "+", value,
+		 *part ? " (" : "", part, *part ? ")" : "");
 	return text;
 }
 
