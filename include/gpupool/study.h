@@ -180,6 +180,9 @@ struct gp_verdict {
 	/* The need of the advised setting, or else of the best one; and of the
 	 * present one. 0: unknown. */
 	uint64_t need, need_as_recorded;
+	/* The present setting may need less: a window begins with as much
+	 * reserved, and on a smaller device less would have been cached. */
+	bool is_at_most;
 	/* Bytes missing with the best setting. 0: a setting fits; GP_UNLIMITED:
 	 * no device is large enough. */
 	uint64_t missing;
@@ -199,7 +202,7 @@ struct gp_verdict {
 	bool is_unplayable;
 	bool was_limited;	   /* gp_replay_was_limited() */
 	enum gp_platform platform; /* where the trace was recorded */
-	/* If need is an estimate, because a window does not show what else
+	/* If need is not exact, because a window does not show what else
 	 * would have been cached before it: bounds on need, that is, live
 	 * memory and the most that may be reserved. Else 0. */
 	uint64_t low, high;

@@ -35,6 +35,11 @@ static const char *event_text(const struct gp_explain *e, uint64_t event,
 
 /* ---- the moment ---- */
 
+bool explain_is_peak(const struct gp_explain *e)
+{
+	return e->gap.reserved >= e->result.at_peak.reserved;
+}
+
 struct gp_words explain_moment(const struct gp_explain *e)
 {
 	const struct gp_gap *gap = &e->gap;
@@ -54,8 +59,10 @@ struct gp_words explain_moment(const struct gp_explain *e)
 		       gp_trouble_others(e->trace, e->device, &e->result.others,
 					 others));
 	if (e->has_requests)
-		gp_say(&words,
-		       "At the peak, %s: ", event_text(e, e->event, at));
+		gp_say(&words, "%s, %s: ",
+		       explain_is_peak(e) ? "At the peak"
+					  : "Where most is in use",
+		       event_text(e, e->event, at));
 	gp_say(&words, "%s reserved, %s allocated, a gap of %s (%s).",
 	       gp_bytes_text(gap->reserved, reserved),
 	       gp_bytes_text(gap->allocated, allocated),

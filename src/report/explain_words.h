@@ -10,7 +10,11 @@
 
 /* Each is "" if there is nothing to say. */
 
-/* How full it is at the peak, where no request failed. */
+/* Whether the moment explained is the peak. It is not where a window begins at
+ * its peak. */
+bool explain_is_peak(const struct gp_explain *e);
+
+/* How full it is at that moment, where no request failed. */
 struct gp_words explain_moment(const struct gp_explain *explain);
 /* What was asked for, and what was free. */
 struct gp_words explain_request(const struct gp_explain *explain);

@@ -154,8 +154,12 @@ static uint64_t shown(const struct gp_fit_report *r)
 /* ---- for a person ---- */
 
 /* By what the recorder says that it could not know (recorder.c, tell_sizes). */
-static const char *how_exactly(const struct gp_trace *trace)
+static const char *how_exactly(const struct gp_fit_report *r)
 {
+	const struct gp_trace *trace = r->trace;
+
+	if (verdict_of(r)->is_at_most)
+		return "at most ";
 	if (!trace->not_told)
 		return "";
 	return strstr(trace->not_told, "counted as 0") ? "at least " : "about ";
@@ -169,7 +173,7 @@ static void print_fits(const struct gp_page *page,
 	if (need.all)
 		gp_page_line(page, GP_TONE_GOOD, 0,
 			     "%s fits: it needs %s%s of the %s that %s has.",
-			     r->program, how_exactly(r->trace),
+			     r->program, how_exactly(r),
 			     gp_bytes_text(need.all, needed),
 			     gp_bytes_text(r->gpu->capacity, total),
 			     r->gpu->name);
@@ -186,7 +190,7 @@ static void print_range(const struct gp_page *page,
 	gp_page_line(page, GP_TONE_BAD, 0,
 		     "%s may fit %s, or not: it needs %s%s to %s of its %s, by "
 		     "what the process holds there besides PyTorch.",
-		     r->program, r->gpu->name, how_exactly(r->trace),
+		     r->program, r->gpu->name, how_exactly(r),
 		     gp_bytes_text(least_of(r, need), low),
 		     gp_bytes_text(need.all, high),
 		     gp_bytes_text(r->gpu->capacity, total));

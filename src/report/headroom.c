@@ -46,6 +46,7 @@ static void print_answer(const struct gp_page *page,
 	const char *who = verdict->recorded ? "what the trace holds" : "it";
 	const struct gp_headroom_bound *oom = &h->bounds[GP_NO_OOM];
 	const struct gp_headroom_bound *retry = &h->bounds[GP_NO_RETRY];
+	const char *most = h->start_reserved > h->live ? "at most " : "";
 	char a[MIB_TEXT], b[MIB_TEXT], x[GP_BYTES_TEXT], y[GP_BYTES_TEXT];
 
 	if (!oom->is_there) {
@@ -56,12 +57,14 @@ static void print_answer(const struct gp_page *page,
 		return;
 	}
 	gp_page_line(page, GP_TONE_TITLE, 2,
-		     "Without an out-of-memory error %s needs %s (%s).", who,
+		     "Without an out-of-memory error %s needs %s%s (%s).", who,
+		     oom->capacity == h->least ? most : "",
 		     mib_text(oom->capacity, a),
 		     gp_bytes_text(oom->capacity, x));
 	if (retry->is_there)
 		gp_page_line(page, GP_TONE_TITLE, 2,
-			     "Without a retry %s needs %s (%s).", who,
+			     "Without a retry %s needs %s%s (%s).", who,
+			     retry->capacity == h->least ? most : "",
 			     mib_text(retry->capacity, b),
 			     gp_bytes_text(retry->capacity, y));
 }

@@ -163,6 +163,8 @@ static const char *moment_words(const struct gp_explain *e)
 		return "when memory ran out";
 	if (!e->has_requests)
 		return "at that moment";
+	if (!explain_is_peak(e))
+		return "at the fullest moment";
 	return e->event > e->result.at_peak.event
 		       ? "at the peak, when it is fullest"
 		       : "at the peak";

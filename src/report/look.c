@@ -184,7 +184,7 @@ static void print_peak(const struct look *l)
 	gp_bytes_text(e->gap.allocated, allocated);
 	gp_bytes_text(e->gap.bytes, gap);
 	if (e->has_requests)
-		gp_page_field(&l->page, "Peak",
+		gp_page_field(&l->page, explain_is_peak(e) ? "Peak" : "Fullest",
 			      "%s: %s reserved, %s allocated, a gap of %s%s",
 			      gp_event_words_in(e->trace, e->device, &e->steps,
 						e->event, at),

@@ -692,6 +692,20 @@ static void note_bounds(const struct gp_trial_case *best, struct gp_verdict *v)
 	v->high = best->high > v->need ? best->high : v->need;
 }
 
+/* No less than what a window begins with can be tried. */
+static void note_start(struct gp_verdict *v)
+{
+	uint64_t live = v->live + v->others;
+
+	v->is_at_most = v->begins == GP_BEGINS_WINDOW &&
+			v->kind == GP_VERDICT_FITS && live < v->start &&
+			v->need_as_recorded < v->start + GP_DEVICE_GRAIN;
+	if (!v->is_at_most || v->high || v->need != v->need_as_recorded)
+		return;
+	v->low = live;
+	v->high = v->need;
+}
+
 static bool is_advised(const struct gp_verdict *v)
 {
 	return v->trial &&
@@ -761,6 +775,7 @@ static void fill_verdict(struct session *s, size_t index)
 	v->need = v->is_failure ? 0 : best->cases[index].need;
 	note_bounds(&best->cases[index], v);
 	v->need_as_recorded = study->trials[0].cases[index].need;
+	note_start(v);
 	if (is_advised(v))
 		v->conf = gp_mem_copy_text(best->conf, strlen(best->conf));
 	if (v->is_failure && v->high)
