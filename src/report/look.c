@@ -161,13 +161,18 @@ static void print_failure(const struct look *l)
 static const char *gap_before(const struct gp_explain *e, char *text,
 			      size_t size)
 {
+	const struct gp_device_trace *device = &e->trace->devices[e->device];
 	const struct gp_moment *peak = &e->result.at_peak;
 	char at[GP_EVENT_TEXT], gap[GP_BYTES_TEXT];
 
 	*text = '\0';
-	if (peak->event < e->event && peak->reserved == e->gap.reserved)
-		snprintf(text, size, "; %s when the peak was reached, %s",
-			 gp_bytes_text(peak->reserved - peak->allocated, gap),
+	if (peak->event >= e->event || peak->reserved != e->gap.reserved)
+		return text;
+	gp_bytes_text(peak->reserved - peak->allocated, gap);
+	if (gp_state_reserved(&device->start) >= peak->reserved)
+		snprintf(text, size, "; %s at the start of the trace", gap);
+	else
+		snprintf(text, size, "; %s when the peak was reached, %s", gap,
 			 gp_event_words_in(e->trace, e->device, &e->steps,
 					   peak->event, at));
 	return text;

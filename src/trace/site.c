@@ -267,11 +267,11 @@ static enum frame_kind native_kind(const char *text)
 static enum frame_kind source_kind(const char *text, const char *function)
 {
 	static const char *const foreign[] = {
-		"python",	"conda/",   "/csu/",	 "/sysdeps/",
-		"/torch/",	"/aten/",   "/c10/",	 "/ATen/",
-		"/usr/include", "pytorch/", "/Objects/", "/Modules/",
-		"/Python/",	"nptl/",    "glibc",	 "libstdc++",
-		"gpupool",	NULL,
+		"python",	"conda/",    "/csu/",	  "/sysdeps/",
+		"/torch/",	"/aten/",    "/c10/",	  "/ATen/",
+		"/usr/include", "pytorch/",  "/Objects/", "/Modules/",
+		"/Python/",	"nptl/",     "glibc",	  "libstdc++",
+		"gpupool",	"/simcuda/", NULL,
 	};
 	enum frame_kind kind = native_kind(function);
 

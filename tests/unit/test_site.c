@@ -94,6 +94,12 @@ static const struct row rows[] = {
 	    "/lm/src/goose.cpp:31 goose::forward(int)", "main" },
 	  "src/goose.cpp:31 goose::forward (aten::empty)",
 	  "src/goose.cpp:31" },
+	/* The recorder's frame between PyTorch's. */
+	{ { UNWINDER, "/home/ann/src/simcuda/program/hooks.c:97 on_allocate",
+	    "at::_ops::mm::call(int)",
+	    "torch::autograd::generated::MmBackward0::apply(int)" },
+	  "MmBackward0",
+	  NULL },
 	{ { UNWINDER, "/usr/local/src/conda/python-3.12.3/Python/c.c:9 f" },
 	  "no line of the program",
 	  NULL },
