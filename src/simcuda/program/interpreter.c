@@ -68,7 +68,7 @@ static struct {
 	bool is_there;	     /* the interpreter and all required functions */
 	struct gp_map codes; /* code object -> 1: the step function's */
 	pthread_mutex_t lock;
-	struct gp_map sites; /* frame and caller -> index */
+	struct gp_map sites; /* frame and caller, or a node -> index */
 	uint32_t site_count;
 } program = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -228,7 +228,28 @@ static size_t walk(struct place places[MOST_FRAMES])
 	return count;
 }
 
-static void put_site(const struct place *place, uint32_t caller)
+/* The backward node that this thread runs; "": none. */
+static _Thread_local char node_name[120];
+
+void interpreter_set_node(const char *name)
+{
+	snprintf(node_name, sizeof(node_name), "%s", name ? name : "");
+}
+
+static void put_site(const char *text, uint32_t caller)
+{
+	if (!recorder_enter())
+		return;
+	entries_put("{\"sites\":[");
+	recorder_put_text(text);
+	if (caller == NO_SITE)
+		entries_put("],\"callers\":[-1]}\n");
+	else
+		entries_put("],\"callers\":[%" PRIu32 "]}\n", caller - 1);
+	recorder_leave();
+}
+
+static void put_place(const struct place *place, uint32_t caller)
 {
 	object *file = py.PyObject_GetAttrString(place->code, "co_filename");
 	object *name = py.PyObject_GetAttrString(place->code, "co_name");
@@ -240,16 +261,7 @@ static void put_site(const struct place *place, uint32_t caller)
 		 texts[0] ? texts[0] : "?", place->line,
 		 texts[1] ? texts[1] : "?");
 	py.PyErr_Clear();
-	if (recorder_enter()) {
-		entries_put("{\"sites\":[");
-		recorder_put_text(text);
-		if (caller == NO_SITE)
-			entries_put("],\"callers\":[-1]}\n");
-		else
-			entries_put("],\"callers\":[%" PRIu32 "]}\n",
-				    caller - 1);
-		recorder_leave();
-	}
+	put_site(text, caller);
 	if (file)
 		py.Py_DecRef(file);
 	if (name)
@@ -270,12 +282,28 @@ static uint32_t site_of(const struct place *place, uint32_t caller)
 	}
 	site = ++program.site_count;
 	gp_map_put(&program.sites, key, site);
-	put_site(place, caller);
+	put_place(place, caller);
 	return site;
 }
 
-/* The GIL, held here, protects the program's sites. */
-static uint32_t site_here(void)
+static uint32_t site_of_node(void)
+{
+	uint64_t key = 0;
+	uint32_t site;
+
+	for (const char *c = node_name; *c; c++)
+		key = gp_hash64(key ^ (unsigned char)*c);
+	site = gp_map_get(&program.sites, key);
+	if (site != GP_MAP_NONE)
+		return site;
+	site = ++program.site_count;
+	gp_map_put(&program.sites, key, site);
+	put_site(node_name, NO_SITE);
+	return site;
+}
+
+/* Of the Python functions that this thread runs. */
+static uint32_t site_of_stack(void)
 {
 	struct place places[MOST_FRAMES];
 	uint32_t site = NO_SITE;
@@ -287,17 +315,23 @@ static uint32_t site_here(void)
 
 uint32_t interpreter_site(void)
 {
-	uint32_t site;
-	int state;
+	uint32_t site = NO_SITE;
+	bool runs_python;
+	int state = 0;
 
-	if (!program.is_there || !program.wishes.has_stacks ||
-	    !py.PyGILState_GetThisThreadState())
+	if (!program.is_there || !program.wishes.has_stacks)
 		return NO_SITE;
-	state = py.PyGILState_Ensure();
+	runs_python = py.PyGILState_GetThisThreadState() != NULL;
+	if (runs_python)
+		state = py.PyGILState_Ensure();
 	pthread_mutex_lock(&program.lock);
-	site = site_here();
+	if (runs_python)
+		site = site_of_stack();
+	if (site == NO_SITE && *node_name)
+		site = site_of_node();
 	pthread_mutex_unlock(&program.lock);
-	py.PyGILState_Release(state);
+	if (runs_python)
+		py.PyGILState_Release(state);
 	return site;
 }
 

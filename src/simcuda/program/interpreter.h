@@ -35,9 +35,13 @@ void interpreter_prepare(void);
  * failed. */
 bool interpreter_run(void *globals, const char *script);
 
-/* This thread's Python stack, written to the journal if it is new. No lock may
- * be held, as it waits for the GIL. */
+/* This thread's Python stack, written to the journal if it is new; where it
+ * runs no Python function, its backward node. No lock may be held, as it waits
+ * for the GIL. */
 uint32_t interpreter_site(void);
+/* This thread begins a backward node of that name, such as "MmBackward0"; NULL:
+ * it ends one. */
+void interpreter_set_node(const char *name);
 
 /* "train.py:12 (via modeling_x.py:78)": the program's own line that this thread
  * is executing, and the library's line called from there, if it is not

@@ -39,6 +39,7 @@ struct callback {
 #define SCOPE_FUNCTION 0
 #define SCOPE_BACKWARD 1
 #define THREAD_ID      "_ZN2at14RecordFunction15currentThreadIdEv"
+#define RECORD_NAME    "_ZNK2at14RecordFunction4nameEv"
 
 struct frame {
 	const struct operation *operation; /* NULL: a range, no operator */
@@ -635,12 +636,18 @@ static void on_end(const char *record, void *context)
 	free(f.made);
 }
 
+/* at::RecordFunction::name; NULL: there is none. */
+static const char *(*name_of_record)(const char *record);
+
 static void *on_node(void **context, const char *record)
 {
 	*context = NULL;
-	if (!evaluate_is_here())
-		owners_enter_node(tensors_sequence(record),
-				  tensors_forward_thread(record));
+	if (evaluate_is_here())
+		return context;
+	owners_enter_node(tensors_sequence(record),
+			  tensors_forward_thread(record));
+	if (name_of_record)
+		interpreter_set_node(name_of_record(record));
 	return context;
 }
 
@@ -648,8 +655,10 @@ static void on_node_end(const char *record, void *context)
 {
 	(void)record;
 	(void)context;
-	if (!evaluate_is_here())
-		owners_leave_node();
+	if (evaluate_is_here())
+		return;
+	owners_leave_node();
+	interpreter_set_node(NULL);
 }
 
 /* ---- what is saved for backward while it runs ---- */
@@ -969,6 +978,7 @@ bool operators_watch(unsigned release, const char *new_scalar)
 	add(callback);
 	node.choices[SCOPE_BACKWARD] = true;
 	add(node);
+	*(void **)&name_of_record = torch_symbol("torch_cpu", RECORD_NAME);
 	*(void **)&thread = torch_symbol("torch_cpu", THREAD_ID);
 	owners_set_thread(thread);
 	scalar = new_scalar;
