@@ -442,20 +442,24 @@ static enum gp_status read_run(const struct reading *r, const json_t *object,
 	return status;
 }
 
+static void hint_least(struct gp_diag *diag)
+{
+	gp_diag_hint(diag, "the least file for check: {\"runs\": [{\"name\": "
+			   "\"train\", \"trace\": \"train.pickle\"}]}");
+}
+
 static enum gp_status read_runs(struct reading *r, const json_t *root)
 {
 	const json_t *runs = json_object_get(root, "runs");
 	size_t count = json_array_size(runs);
 	struct gp_gate *gate = &r->store->gate;
-	enum gp_status status =
-		check_keys(r, root, file_keys, COUNT_OF(file_keys));
+	enum gp_status status;
 
-	if (status == GP_OK && !count) {
-		gp_diag_hint(r->diag, "the least one: {\"runs\": [{\"name\": "
-				      "\"train\", \"trace\": "
-				      "\"train.pickle\"}]}");
-		status = gp_diag_set(r->diag, GP_INPUT, "it lists no runs");
+	if (!count) {
+		hint_least(r->diag);
+		return gp_diag_set(r->diag, GP_INPUT, "it lists no runs");
 	}
+	status = check_keys(r, root, file_keys, COUNT_OF(file_keys));
 	if (status == GP_OK && count > MOST_RUNS)
 		status = gp_diag_set(r->diag, GP_INPUT,
 				     "it lists more than %d runs", MOST_RUNS);
@@ -496,7 +500,10 @@ enum gp_status gp_gate_parse(const struct gp_gate_config *config,
 	store->gate.path = gp_arena_text(&store->arena, config->path,
 					 strlen(config->path));
 	store->gate.baseline_path = baseline_path(&store->arena, config->path);
-	if (status == GP_OK)
+	/* It may be a trace. */
+	if (status != GP_OK)
+		hint_least(diag);
+	else
 		status = read_runs(&r, root);
 	json_decref(root);
 	if (status == GP_OK) {
@@ -523,9 +530,7 @@ enum gp_status gp_gate_read(const struct gp_gate_config *config,
 	else
 		gp_diag_file(diag, config->path);
 	if (missing)
-		gp_diag_hint(diag, "the least one: {\"runs\": [{\"name\": "
-				   "\"train\", \"trace\": "
-				   "\"train.pickle\"}]}");
+		hint_least(diag);
 	free(text);
 	return status;
 }
