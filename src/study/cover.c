@@ -8,30 +8,21 @@
 #include "gpupool/replay.h"
 #include "study/space.h"
 
-struct search {
-	const struct gp_cover_config *config;
-	struct gp_cover *cover;
-	struct gp_space *space;
-	struct gp_diag *diag;
-	size_t room; /* of cover->boxes */
-};
-
-static void keep_box(struct search *s, const struct gp_alike *alike,
+static void keep_box(struct gp_cover *cover, const struct gp_alike *alike,
 		     const struct gp_box *box)
 {
-	struct gp_cover *cover = s->cover;
-
-	cover->boxes = gp_mem_grow(cover->boxes, &s->room, cover->count + 1,
+	cover->boxes = gp_mem_grow(cover->boxes, &cover->room, cover->count + 1,
 				   sizeof(*cover->boxes));
 	cover->boxes[cover->count++] = (struct gp_cover_box){
-		.conf = gp_space_conf(s->space, box),
+		.conf = gp_space_conf(cover->space, box),
 		.alike = *alike,
 	};
 }
 
-static enum gp_status run(struct search *s, const char *conf)
+static enum gp_status run(const struct gp_cover_config *config,
+			  const char *conf, struct gp_cover *cover,
+			  struct gp_diag *diag)
 {
-	const struct gp_cover_config *config = s->config;
 	struct gp_settings settings;
 	struct gp_replay_config replay = {
 		.trace = config->trace,
@@ -43,36 +34,28 @@ static enum gp_status run(struct search *s, const char *conf)
 		.on_oom = GP_OOM_STOP,
 		.keep_alike = true,
 		.capacity = config->capacity,
-		.is_interrupted = config->is_interrupted,
 	};
 	struct gp_replay_result result;
+	struct gp_box box;
 	enum gp_status status;
 
 	gp_settings_init(&settings, config->release);
-	status = gp_settings_parse(&settings, conf, s->diag);
-	if (config->progress)
-		config->progress(config->progress_arg, s->cover->runs);
+	status = gp_settings_parse(&settings, conf, diag);
 	if (status == GP_OK)
-		status = gp_replay(&replay, &result, s->diag);
+		status = gp_replay(&replay, &result, diag);
 	if (status != GP_OK)
 		return status;
-	s->cover->runs++;
-	s->cover->is_interrupted = result.is_interrupted;
-	if (!result.is_interrupted) {
-		struct gp_box box;
-
-		gp_space_take(s->space, &result.alike, &box);
-		if (gp_replay_has_room(&result) &&
-		    result.refused <= config->refused)
-			keep_box(s, &result.alike, &box);
-	}
+	cover->runs++;
+	gp_space_take(cover->space, &result.alike, &box);
+	if (gp_replay_has_room(&result) && result.refused <= config->refused)
+		keep_box(cover, &result.alike, &box);
 	gp_replay_release(&result);
 	return GP_OK;
 }
 
-static enum gp_status begin(struct search *s)
+static enum gp_status begin(const struct gp_cover_config *config,
+			    struct gp_cover *cover, struct gp_diag *diag)
 {
-	const struct gp_cover_config *config = s->config;
 	struct gp_space_config space = {
 		.release = config->release,
 		.conf = config->conf,
@@ -82,26 +65,27 @@ static enum gp_status begin(struct search *s)
 
 	if (config->large_most)
 		space.searched |= 1U << GP_SPACE_LARGE;
-	return gp_space_create(&space, &s->space, s->diag);
+	return gp_space_create(&space, &cover->space, diag);
 }
 
 enum gp_status gp_cover_search(const struct gp_cover_config *config,
 			       struct gp_cover *cover, struct gp_diag *diag)
 {
-	struct search s = { .config = config, .cover = cover, .diag = diag };
+	enum gp_status status = GP_OK;
 	const char *conf = NULL;
-	enum gp_status status;
 
-	*cover = (struct gp_cover){ 0 };
-	status = begin(&s);
-	while (status == GP_OK && (conf = gp_space_next(s.space)) &&
-	       cover->runs < config->budget && !cover->is_interrupted &&
-	       !(config->first_only && cover->count))
-		status = run(&s, conf);
-	cover->complete = status == GP_OK && !conf;
-	gp_space_destroy(s.space);
+	if (!cover->space)
+		status = begin(config, cover, diag);
+	while (status == GP_OK && !cover->is_over &&
+	       (conf = gp_space_next(cover->space)) &&
+	       cover->runs < config->budget) {
+		status = run(config, conf, cover, diag);
+		cover->is_over = config->first_only && cover->count;
+	}
 	if (status != GP_OK)
 		gp_cover_release(cover);
+	else if (!conf && !cover->is_over)
+		cover->complete = cover->is_over = true;
 	return status;
 }
 
@@ -110,5 +94,6 @@ void gp_cover_release(struct gp_cover *cover)
 	for (size_t i = 0; i < cover->count; i++)
 		free(cover->boxes[i].conf);
 	free(cover->boxes);
+	gp_space_destroy(cover->space);
 	*cover = (struct gp_cover){ 0 };
 }

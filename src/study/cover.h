@@ -30,12 +30,8 @@ struct gp_cover_config {
 	/* Largest large_segment_size_mb to search; 0: it is not searched. */
 	uint64_t large_most;
 	uint64_t refused; /* requests that PyTorch refuses with any setting */
-	uint32_t budget;  /* most replays */
+	uint32_t budget;  /* most replays, of all calls */
 	bool first_only;  /* stop at the first value that serves */
-	/* Called before each replay; may be NULL. */
-	void (*progress)(void *arg, uint32_t runs);
-	void *progress_arg;
-	bool (*is_interrupted)(void); /* NULL: never */
 };
 
 /* Values that one replay covers, all of which serve the trace. Boxes may
@@ -49,14 +45,15 @@ struct gp_cover_box {
 
 struct gp_cover {
 	struct gp_cover_box *boxes; /* that serve, in order of discovery */
-	size_t count;
+	size_t count, room;
 	uint32_t runs;
-	/* Every value is covered. */
-	bool complete;
-	bool is_interrupted;
+	bool complete;		/* every value is covered */
+	bool is_over;		/* that, or first_only found one */
+	struct gp_space *space; /* what is not covered yet */
 };
 
-/* GP_INPUT: the release does not accept conf. A trace with requests that fail
+/* Searches on where the last call ended; before the first, *cover is zero.
+ * GP_INPUT: the release does not accept conf. A trace with requests that fail
  * under all settings, beyond `refused`, has no box. */
 enum gp_status gp_cover_search(const struct gp_cover_config *config,
 			       struct gp_cover *cover, struct gp_diag *diag);

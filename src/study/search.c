@@ -17,6 +17,7 @@
 #include "base/larger.h"
 #include "base/mem.h"
 #include "study/cover.h"
+#include "study/sweep/thread_pool.h"
 
 #define MIB	       (UINT64_C(1) << 20)
 #define MOST_DIVISIONS 64 /* above, rounding adds 1.6 % at most */
@@ -25,6 +26,7 @@
 #define MOST_FOUND     16 /* most trials that a slice adds */
 #define SLICES	       16 /* 2 times: none, and 1 to MOST_DIVISIONS */
 #define TOGETHER       32 /* 1/32 of the budget */
+#define TURNS	       8  /* in which a slice gets its part of the budget */
 
 struct slice {
 	bool is_expandable;
@@ -122,49 +124,143 @@ static void take_over(struct session *s, const struct gp_cover *cover,
 	}
 }
 
-static void notify(void *arg, uint32_t runs)
-{
-	const struct session *s = arg;
-	char what[64];
+/* A slice that is searched. */
+struct part {
+	char *conf; /* owned */
+	bool is_open;
+	struct gp_cover_config config;
+	struct gp_cover cover;
+	struct gp_diag diag;
+	enum gp_status status;
+};
 
-	if (!s->config->progress)
-		return;
-	snprintf(what, sizeof(what), "searching all values: replay %u",
-		 s->study->replays + runs + 1);
-	s->config->progress(s->config->progress_arg, what);
-}
+/* Slices that are searched side by side. */
+struct parts {
+	struct session *s;
+	struct part items[SLICES];
+	struct part *turn[SLICES]; /* those that are searched on */
+	size_t turn_count;
+	uint32_t runs;
+};
 
-static void search_slice(struct session *s, const struct slice *slice,
-			 struct search *search)
+static void open_part(struct parts *parts, struct part *part,
+		      const struct slice *slice)
 {
+	const struct session *s = parts->s;
 	const struct gp_case *c = case_of(s, slice);
-	char *conf = conf_of(s, slice);
-	struct gp_cover_config config = {
+	struct gp_settings settings;
+
+	part->conf = conf_of(s, slice);
+	part->is_open = is_open(s, slice, part->conf, &settings);
+	part->config = (struct gp_cover_config){
 		.trace = c->trace,
 		.device = c->device,
 		.release = s->config->release,
-		.conf = conf,
+		.conf = part->conf,
 		.engine = s->config->engine,
 		.capacity = capacity_of(s, slice),
 		.large_most = slice->large_most,
 		.refused = s->refused[slice->index],
-		.budget = search->budget - search->runs,
 		.first_only = (slice->capacity || slice->large_most) &&
 			      !s->config->without_count,
-		.progress = notify,
-		.progress_arg = s,
 	};
-	struct gp_settings settings;
-	struct gp_cover cover;
+}
 
-	if (is_open(s, slice, conf, &settings)) {
-		s->status = gp_cover_search(&config, &cover, s->diag);
-		if (s->status == GP_OK) {
-			take_over(s, &cover, search);
-			gp_cover_release(&cover);
-		}
+static void search_part(void *arg, size_t piece)
+{
+	const struct parts *parts = arg;
+	struct part *part = parts->turn[piece];
+
+	part->status =
+		gp_cover_search(&part->config, &part->cover, &part->diag);
+}
+
+static void notify(void *arg, size_t piece)
+{
+	const struct parts *parts = arg;
+	const struct session *s = parts->s;
+	char what[64];
+
+	(void)piece;
+	if (!s->config->progress)
+		return;
+	snprintf(what, sizeof(what), "searching all values: %u replays",
+		 s->study->replays + parts->runs);
+	s->config->progress(s->config->progress_arg, what);
+}
+
+/* Chooses the slices to search on, and how many replays each may make. false:
+ * there are none, or nothing is left of the budget. */
+static bool take_turn(struct parts *parts, uint32_t budget)
+{
+	uint32_t left = budget - parts->runs, share;
+
+	parts->turn_count = 0;
+	for (size_t i = 0; i < SLICES; i++) {
+		struct part *part = &parts->items[i];
+
+		if (part->is_open && part->status == GP_OK &&
+		    !part->cover.is_over && parts->turn_count < left)
+			parts->turn[parts->turn_count++] = part;
 	}
-	free(conf);
+	if (!parts->turn_count)
+		return false;
+	share = left / (uint32_t)parts->turn_count;
+	share = (share + TURNS - 1) / TURNS;
+	for (size_t i = 0; i < parts->turn_count; i++)
+		parts->turn[i]->config.budget =
+			parts->turn[i]->cover.runs + share;
+	return true;
+}
+
+static void close_part(struct session *s, struct part *part,
+		       struct search *search)
+{
+	if (part->is_open && s->status == GP_OK) {
+		s->status = part->status;
+		if (s->status == GP_OK)
+			take_over(s, &part->cover, search);
+		else
+			*s->diag = part->diag;
+	}
+	gp_cover_release(&part->cover);
+	free(part->conf);
+}
+
+/*
+ * Searches all slices that differ from this one in expandable segments and
+ * rounding, on as many threads as there may be. Each gets the same part of what
+ * is left of the budget, again and again, so that the result does not depend on
+ * the number of threads.
+ */
+static void search_slices(struct session *s, struct slice slice,
+			  uint32_t budget, struct search *search)
+{
+	struct parts parts = { .s = s };
+	size_t count = 0;
+
+	for (int e = 0; e < 2; e++)
+		for (unsigned d = 0; d <= MOST_DIVISIONS; d = d ? d * 2 : 1) {
+			slice.is_expandable = e;
+			slice.divisions = d;
+			open_part(&parts, &parts.items[count++], &slice);
+		}
+	while (s->status == GP_OK && take_turn(&parts, budget)) {
+		const struct gp_thread_pool_config pool = {
+			.threads = s->config->threads,
+			.count = parts.turn_count,
+			.work = search_part,
+			.done = notify,
+			.arg = &parts,
+		};
+
+		gp_thread_pool_run(&pool);
+		parts.runs = 0;
+		for (size_t i = 0; i < SLICES; i++)
+			parts.runs += parts.items[i].cover.runs;
+	}
+	for (size_t i = 0; i < SLICES; i++)
+		close_part(s, &parts.items[i], search);
 }
 
 /* ---- large_segment_size_mb ---- */
@@ -225,19 +321,19 @@ static void search_large(struct session *s, struct slice slice,
 	}
 }
 
+static uint32_t left_of(const struct search *search)
+{
+	return search->budget - gp_smaller(search->runs, search->budget);
+}
+
 void search_serving(struct session *s, uint64_t capacity, struct search *search)
 {
-	search->is_complete = true;
-	for (int e = 0; e < 2; e++) {
-		struct slice slice = { .is_expandable = e,
-				       .capacity = capacity,
-				       .index = search->index };
+	struct slice slice = { .capacity = capacity, .index = search->index };
 
-		for (unsigned d = 0; d <= MOST_DIVISIONS; d = d ? d * 2 : 1) {
-			slice.divisions = d;
-			search_slice(s, &slice, search);
-		}
-		slice.divisions = 0;
+	search->is_complete = true;
+	search_slices(s, slice, left_of(search), search);
+	for (int e = 0; e < 2; e++) {
+		slice.is_expandable = e;
 		search_large(s, slice, search);
 	}
 }
@@ -257,25 +353,14 @@ static bool may_vary_large(const struct session *s, const struct search *search)
 
 void search_together(struct session *s, struct search *search)
 {
-	uint32_t whole = search->budget, before = search->runs, slices = SLICES;
-	uint64_t most = before + gp_larger(before, whole / TOGETHER);
+	const struct slice slice = { .large_most = MOST_LARGE,
+				     .index = search->index };
+	uint64_t most = gp_larger(search->runs, search->budget / TOGETHER);
 
-	if (!may_vary_large(s, search))
-		return;
-	most = gp_smaller(most, whole);
-	for (int e = 0; e < 2; e++)
-		for (unsigned d = 0; d <= MOST_DIVISIONS; d = d ? d * 2 : 1) {
-			const struct slice slice = { .is_expandable = e,
-						     .divisions = d,
-						     .large_most = MOST_LARGE,
-						     .index = search->index };
-
-			search->budget =
-				search->runs +
-				(uint32_t)(most - search->runs) / slices--;
-			search_slice(s, &slice, search);
-		}
-	search->budget = whole;
+	if (may_vary_large(s, search))
+		search_slices(s, slice,
+			      (uint32_t)gp_smaller(most, left_of(search)),
+			      search);
 }
 
 /* ---- two settings together ---- */

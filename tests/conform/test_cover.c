@@ -183,7 +183,7 @@ static void search(const struct trial *trial, struct dice *dice,
 		.budget = ENOUGH,
 	};
 	struct gp_trace *trace;
-	struct gp_cover cover;
+	struct gp_cover cover = { 0 };
 	struct gp_diag diag = { 0 };
 
 	ck_assert_int_eq(trial_trace(trial, &trace, &diag), GP_OK);
