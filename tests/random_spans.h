@@ -52,15 +52,13 @@ static inline struct gp_spans spans_like(const struct spans_like *like,
 	ck_assert_uint_le(like->count, MOST_RANDOM_SPANS);
 	ck_assert_uint_le(like->gaps, 4);
 	for (size_t i = 0; i < like->count; i++) {
-		uint64_t lower = next_random(seed) % like->times;
+		struct gp_span span = { .id = (uint32_t)i };
 
-		items[i] = (struct gp_span){
-			.lower = lower,
-			.upper = lower + 1 + next_random(seed) % like->times,
-			.size = 1 + next_random(seed) % like->sizes,
-			.align = 1 + next_random(seed) % like->aligns,
-			.id = (uint32_t)i,
-		};
+		span.lower = next_random(seed) % like->times;
+		span.upper = span.lower + 1 + next_random(seed) % like->times;
+		span.size = 1 + next_random(seed) % like->sizes;
+		span.align = 1 + next_random(seed) % like->aligns;
+		items[i] = span;
 		add_random_gaps(&spans, i, like->gaps, seed);
 	}
 	return spans;

@@ -282,7 +282,7 @@ def report(results):
     for change, verdict in results.items():
         folder = next(f for f in FOLDERS if change.file.startswith(f + "/"))
         kind = verdict if verdict == "no-change" else \
-            "caught" if verdict not in ("passed", "let pass") else \
+            "caught" if verdict not in ("put off", "passed", "let pass") else \
             "same" if change.key in same else "let pass"
         sums[folder][kind] += 1
         sums["all"][kind] += 1
