@@ -334,7 +334,7 @@ THREADED = $(filter $(addprefix $(B)/tests/,unit/test_thread_pool unit/test_gate
 	$(CHECKS))
 
 check-threads: $(PROGRAM) $(SIMCUDA) $(THREADED) $(TOOLS) ## what has threads; with SAN=thread
-	@BUILD=$(B) ONLY='gpupool (check|headroom|sweep)' tests/run.sh \
+	@BUILD=$(B) ONLY='gpupool (check|headroom|suggest|sweep)' tests/run.sh \
 		$(THREADED) tests/cli/run.sh tests/cli/sweep_engine.sh
 
 gpu: ## all that needs a GPU; results in build/gpu-results
