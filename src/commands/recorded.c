@@ -393,6 +393,13 @@ static void add_peaks(struct gp_recorded_result *result,
 	}
 }
 
+/* The path may be doubted for other reasons, which follow these words. */
+static bool has_guessed(const struct gp_trace *trace)
+{
+	return trace->values && strncmp(trace->values, GP_VALUES_KNOWN,
+					strlen(GP_VALUES_KNOWN)) != 0;
+}
+
 static enum gp_status check(const char *path, struct gp_recorded_options how,
 			    struct gp_recorded_result *result,
 			    struct gp_diag *diag)
@@ -413,7 +420,7 @@ static enum gp_status check(const char *path, struct gp_recorded_options how,
 		add_peaks(result, &plan);
 		result->is_doubted |=
 			!trace->values || gp_trace_doubts_path(trace);
-		result->has_guessed |= gp_trace_doubts_path(trace);
+		result->has_guessed |= has_guessed(trace);
 	}
 	gp_plan_release(&plan);
 	gp_trace_destroy(trace);

@@ -138,10 +138,19 @@ void process_notify_count(void)
 
 cudaError_t process_end_waiting(void)
 {
-	process_unlock();
+	cudaError_t error = process_end(process.failed);
+
 	if (process_hooks.pause)
 		process_hooks.pause();
-	return cudaSuccess;
+	return error;
+}
+
+void process_fail(cudaError_t error)
+{
+	process_lock();
+	if (!process.failed)
+		process.failed = error;
+	process_unlock();
 }
 
 void process_notify_event(const void *event, bool is_done)
@@ -294,6 +303,7 @@ static const struct {
 	{ cudaErrorNotReady, "cudaErrorNotReady", "device not ready" },
 	{ cudaErrorNotSupported, "cudaErrorNotSupported",
 	  "operation not supported" },
+	{ cudaErrorAssert, "cudaErrorAssert", "device-side assert triggered" },
 };
 
 static const char *describe(cudaError_t error, bool name)

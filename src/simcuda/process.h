@@ -160,6 +160,7 @@ struct process {
 	int reserving;	   /* the device that serves all reservations: addresses
 			    * belong to the process */
 	uint64_t highest_reserved; /* end of the highest reservation */
+	cudaError_t failed; /* a kernel; from then on nothing is computed */
 	uint64_t calls[CALLS];
 };
 extern struct process process;
@@ -220,7 +221,10 @@ struct process_hooks {
 extern struct process_hooks process_hooks;
 
 void process_notify_count(void);
+/* For calls that wait for the device: they report the error of a kernel. */
 cudaError_t process_end_waiting(void);
+/* A kernel has failed. */
+void process_fail(cudaError_t error);
 void process_notify_event(const void *event, bool is_done);
 void process_notify_unfinished(const struct awaited *what);
 void process_notify_memory(int device, uint64_t addr, uint64_t bytes);

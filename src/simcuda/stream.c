@@ -490,14 +490,16 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {
+	cudaError_t error;
+
 	process_wait_for(&event->awaited);
 	process_begin(CALL_cudaEventSynchronize);
 	event->is_waited_for = true;
 	if (event->number)
 		finish_event(event);
-	process_end_waiting();
+	error = process_end_waiting();
 	process_notify_event(event, true);
-	return cudaSuccess;
+	return error;
 }
 
 /* The graph being captured under this id; NULL: its capture has ended. */

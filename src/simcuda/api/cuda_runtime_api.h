@@ -37,6 +37,7 @@ enum cudaError {
 	cudaErrorNotReady = 600,
 	cudaErrorPeerAccessAlreadyEnabled = 704,
 	cudaErrorPeerAccessNotEnabled = 705,
+	cudaErrorAssert = 710,
 	cudaErrorNotSupported = 801,
 	cudaErrorStreamCaptureMerge = 902,
 	cudaErrorStreamCaptureUnmatched = 903,

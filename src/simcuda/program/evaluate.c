@@ -44,9 +44,9 @@ static struct {
 #undef MEMBER
 } py;
 
-/* What the thread is to do: run an operator, or describe it if it has no
- * arguments. */
+/* What the thread is to do: describe an operator, run it or check it. */
 struct task {
+	object **function;
 	struct evaluation *of;
 	struct operator_facts *facts;
 	bool is_done;
@@ -61,7 +61,7 @@ static struct {
 	struct task *task; /* NULL: none */
 	bool is_ready, is_running;
 	uint64_t not_plain;
-	object *describe, *run, *begin;
+	object *describe, *run, *check, *begin;
 } all = { .turn = PTHREAD_MUTEX_INITIALIZER,
 	  .lock = PTHREAD_MUTEX_INITIALIZER,
 	  .changed = PTHREAD_COND_INITIALIZER };
@@ -237,6 +237,7 @@ static void read_facts(struct operator_facts *facts, const char *bytes,
 	facts->reads.unread = (uint32_t)next(&w);
 	facts->reads.if_known = (uint32_t)next(&w);
 	facts->reads.partly = (uint32_t)next(&w);
+	facts->asserted = (uint32_t)next(&w);
 	facts->arguments = (uint32_t)next(&w);
 	facts->returns = (uint32_t)next(&w);
 }
@@ -267,16 +268,15 @@ static object *call(object *function, const struct evaluation *e)
 static void work(struct task *task)
 {
 	int collects = py.PyGC_Disable();
-	bool runs = task->of->arguments;
-	object *result = call(runs ? all.run : all.describe, task->of);
+	object *result = call(*task->function, task->of);
 	char *bytes;
 	int64_t size;
 
 	if (result && !py.PyBytes_AsStringAndSize(result, &bytes, &size)) {
-		if (runs)
-			read_results(task->of, bytes, size);
-		else
+		if (task->facts)
 			read_facts(task->facts, bytes, size);
+		else
+			read_results(task->of, bytes, size);
 		task->is_done = true;
 	}
 	py.PyErr_Clear();
@@ -339,7 +339,9 @@ bool evaluate_describe(const struct operator_name *name,
 		       struct operator_facts *facts)
 {
 	struct evaluation evaluation = { .name = name };
-	struct task task = { .of = &evaluation, .facts = facts };
+	struct task task = { .function = &all.describe,
+			     .of = &evaluation,
+			     .facts = facts };
 
 	memset(facts, 0, sizeof(*facts));
 	if (all.is_ready)
@@ -347,15 +349,28 @@ bool evaluate_describe(const struct operator_name *name,
 	return task.is_done;
 }
 
-void evaluate(struct evaluation *evaluation)
+static void perform(object **function, struct evaluation *evaluation)
 {
-	struct task task = { .of = evaluation, .draws = draws_place() };
+	struct task task = { .function = function,
+			     .of = evaluation,
+			     .draws = draws_place() };
 
 	evaluation->results = NULL;
 	evaluation->result_count = 0;
 	evaluation->is_drawn = false;
 	if (all.is_ready)
 		wait_for(&task);
+}
+
+void evaluate(struct evaluation *evaluation)
+{
+	perform(&all.run, evaluation);
+}
+
+bool evaluate_fails(struct evaluation *evaluation)
+{
+	perform(&all.check, evaluation);
+	return evaluation->result_count && evaluation->results->number;
 }
 
 /* ---- the beginning and the end ---- */
@@ -426,13 +441,15 @@ bool evaluate_prepare(void)
 	are_run = interpreter_run(globals, gp_evaluate_py) &&
 		  interpreter_run(globals, gp_device_only_py) &&
 		  interpreter_run(globals, gp_differing_py) &&
-		  interpreter_run(globals, gp_random_numbers_py);
+		  interpreter_run(globals, gp_random_numbers_py) &&
+		  interpreter_run(globals, gp_asserting_py);
 	all.describe = py.PyDict_GetItemString(globals, "describe");
 	all.run = py.PyDict_GetItemString(globals, "run");
+	all.check = py.PyDict_GetItemString(globals, "check");
 	all.begin = py.PyDict_GetItemString(globals, "begin");
 	not_plain = py.PyDict_GetItemString(globals, "not_plain");
-	all.is_ready =
-		are_run && all.describe && all.run && all.begin && not_plain;
+	all.is_ready = are_run && all.describe && all.run && all.check &&
+		       all.begin && not_plain;
 	if (!all.is_ready)
 		return false;
 	all.not_plain = py.PyLong_AsUnsignedLongLong(not_plain);

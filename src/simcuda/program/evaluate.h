@@ -42,6 +42,8 @@ struct operator_facts {
 	bool saves_rest;     /* saves all results but the first, in order */
 	bool is_fresh;	     /* its results are none of its arguments */
 	uint32_t writes;     /* bit set of the arguments that it writes */
+	uint32_t asserted;   /* and of those that its kernel asserts something
+			      * about */
 	uint32_t arguments, returns; /* how many */
 	struct operator_reads reads;
 };
@@ -84,6 +86,9 @@ struct evaluation {
 	bool is_drawn; /* used random numbers other than the generator's */
 };
 void evaluate(struct evaluation *evaluation);
+/* Whether an assertion of the operator's kernel fails on a device; it is not
+ * computed. */
+bool evaluate_fails(struct evaluation *evaluation);
 
 /* Whether the calling thread is that thread. */
 bool evaluate_is_here(void);

@@ -458,12 +458,13 @@ def describe(name, overload):
     if len(arguments) > MOST:
         flags = (flags | WRITES_ANY) & ~COMPUTES
     return struct.pack(
-        "7q",
+        "8q",
         flags,
         bits(writes),
         bits(unread),
         bits(if_known),
         bits(partly(op, base, overload)),
+        bits(asserted(base, arguments)),
         len(arguments),
         len(returns),
     )

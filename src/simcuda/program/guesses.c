@@ -36,6 +36,8 @@ static struct {
 	uint32_t count;
 	uint64_t reads;
 	bool are_followed, is_quiet, are_saved;
+	/* Where an assertion fails first, and whose; empty: nowhere. */
+	char failed[200], failed_of[64];
 } guesses = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* ---- the summary ---- */
@@ -101,6 +103,17 @@ static void add_missed(struct sentence *s)
 		add_text(s, text);
 }
 
+/* On a device the program ends there, or when it next waits. */
+static void add_failed(struct sentence *s)
+{
+	if (!guesses.failed[0])
+		return;
+	add_text(s, "; a device-side assertion of ");
+	add_text(s, guesses.failed_of);
+	add_text(s, " fails: ");
+	add_text(s, guesses.failed);
+}
+
 static void add_values(struct sentence *s)
 {
 	if (guesses.reads) {
@@ -121,6 +134,7 @@ static void describe(struct sentence *s)
 	s->length = 0;
 	s->text[0] = '\0';
 	add_values(s);
+	add_failed(s);
 	add_missed(s);
 }
 
@@ -195,14 +209,23 @@ static void on_save(const char *place)
 			place);
 }
 
+/* Returns whether it writes to a file. */
+static bool find_place(char *text, size_t size)
+{
+	bool writes = false;
+
+	if (!interpreter_place(text, size, &writes))
+		snprintf(text, size, "a thread without Python");
+	return writes;
+}
+
 static void on_guess(void)
 {
 	struct sentence sentence;
 	char text[sizeof(guesses.places->text)];
 	bool is_new, writes;
 
-	if (!interpreter_place(text, sizeof(text), &writes))
-		snprintf(text, sizeof(text), "a thread without Python");
+	writes = find_place(text, sizeof(text));
 	if (writes && !loads) {
 		on_save(text);
 		return;
@@ -243,6 +266,31 @@ static void print_all(void)
 	describe(&sentence);
 	pthread_mutex_unlock(&guesses.lock);
 	put(&sentence);
+}
+
+void guesses_add_assertion(const char *operator)
+{
+	char text[sizeof(guesses.failed)];
+	bool is_first;
+
+	find_place(text, sizeof(text));
+	pthread_mutex_lock(&guesses.lock);
+	is_first = !guesses.failed[0];
+	if (is_first) {
+		memcpy(guesses.failed, text, sizeof(text));
+		snprintf(guesses.failed_of, sizeof(guesses.failed_of),
+			 "%s", operator);
+	}
+	pthread_mutex_unlock(&guesses.lock);
+	if (!is_first)
+		return;
+	print_all();
+	if (!guesses.is_quiet)
+		dprintf(STDERR_FILENO,
+			"gpupool: %s: a device-side assertion of %s fails; "
+			"the program gets a CUDA error when it next waits for "
+			"its device\n",
+			text, operator);
 }
 
 void guesses_begin(bool are_followed)

@@ -18,4 +18,7 @@ void guesses_watch(bool is_quiet);
 void guesses_begin(bool are_followed);
 void guesses_end(void);
 
+/* An assertion of this operator's kernel fails. */
+void guesses_add_assertion(const char *operator);
+
 #endif

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 extern const char gp_again_py[];
+extern const char gp_asserting_py[];
 extern const char gp_device_only_py[];
 extern const char gp_differing_py[];
 extern const char gp_evaluate_py[];

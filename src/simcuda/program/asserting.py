@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: MIT
+"""What the device's kernels of operators assert of their arguments.
+
+Run with evaluate.py's globals. A table has for each operator the names of the
+arguments that it is about, and whether an assertion fails, given all arguments
+under the schema's names; values that are not known count as right. (The
+assertions are those of ATen's kernels, CUDA_KERNEL_ASSERT.)
+"""
+
+import struct
+
+import torch
+
+
+def known(tensor):
+    return tensor is not None and tensor.is_read and tensor.numel() > 0
+
+
+def outside(index, least, end):
+    return known(index) and bool(((index < least) | (index >= end)).any())
+
+
+def size(tensor, dim):
+    return tensor.shape[dim] if tensor.dim() else 1
+
+
+def along(self, dim, index, **more):
+    return outside(index, 0, size(self, dim))
+
+
+def along_from_end(self, dim, index, **more):
+    return outside(index, -size(self, dim), size(self, dim))
+
+
+def among_all(self, index, **more):
+    return outside(index, -self.numel(), self.numel())
+
+
+def each_dimension(self, indices, accumulate=False, **more):
+    dim = 0
+    for index in indices:
+        is_mask = index is not None and index.dtype in (torch.bool, torch.uint8)
+        if index is None or is_mask:
+            dim += index.dim() if is_mask else 1
+            continue
+        if outside(index, -self.shape[dim], self.shape[dim]):
+            # A sum reads the bounds of its indices instead.
+            return not accumulate
+        dim += 1
+    return False
+
+
+def classes(self, target, ignore_index, **more):
+    if not known(target):
+        return False
+    wanted = target[target != ignore_index]
+    end = self.shape[1 if self.dim() > 1 else 0]
+    return bool(((wanted < 0) | (wanted >= end)).any())
+
+
+def rows(weight, indices, **more):
+    return known(indices) and bool((indices >= len(weight)).any())
+
+
+def is_zero(self, **more):
+    return known(self) and not bool(self)
+
+
+def not_probabilities(tensor):
+    return known(tensor) and not bool(((tensor >= 0) & (tensor <= 1)).all())
+
+
+def any_negative(tensor):
+    return known(tensor) and bool((tensor < 0).any())
+
+
+def few_sources(self, mask, source, **more):
+    return known(mask) and int(mask.expand(self.shape).sum()) > source.numel()
+
+
+KERNEL_ASSERTS = {
+    "_assert_async": ("self", is_zero),
+    "_embedding_bag": ("indices", rows),
+    "_embedding_bag_forward_only": ("indices", rows),
+    "_index_put_impl_": ("indices", each_dimension),
+    "bernoulli_": ("p", lambda p, **more: not_probabilities(p)),
+    "binary_cross_entropy": ("self", lambda self, **m: not_probabilities(self)),
+    "gather": ("index", along),
+    "index": ("indices", each_dimension),
+    "index_add": ("index", along),
+    "index_add_": ("index", along),
+    "index_copy": ("index", along),
+    "index_copy_": ("index", along),
+    "index_fill_": ("index", along_from_end),
+    "index_reduce": ("index", along),
+    "index_reduce_": ("index", along),
+    "index_select": ("index", along),
+    "masked_scatter_": ("mask", few_sources),
+    "multinomial": ("self", lambda self, **more: any_negative(self)),
+    "nll_loss2d_forward": ("target", classes),
+    "nll_loss_forward": ("target", classes),
+    "poisson": ("self", lambda self, **more: any_negative(self)),
+    "put_": ("index", among_all),
+    "repeat_interleave": ("repeats", lambda repeats, **m: any_negative(repeats)),
+    "scatter": ("index", along),
+    "scatter_": ("index", along),
+    "scatter_add": ("index", along),
+    "scatter_add_": ("index", along),
+    "scatter_reduce": ("index", along),
+    "scatter_reduce_": ("index", along),
+    "take": ("index", among_all),
+}
+
+
+def asserted(base, arguments):
+    """Which arguments the kernel's assertions are about."""
+    about = KERNEL_ASSERTS.get(base, (None,))[0]
+    return [
+        i
+        for i, a in enumerate(arguments)
+        if a.name == about and "Tensor" in str(a.type)
+    ]
+
+
+def check(name, overload, values):
+    """Gives one truth: whether an assertion fails."""
+    op, arguments, writes = operators[name, overload]
+    named = {a.name: make(v) for v, a in zip(values, arguments)}
+    fails = KERNEL_ASSERTS[name.split("::")[1]][1](**named)
+    into = [struct.pack("q", 1)]
+    pack([bool(fails)], into)
+    return b"".join(into)
