@@ -489,27 +489,43 @@ def make(value):
     return made
 
 
-def is_number(value):
-    """A tensor of one double that is not the device's."""
+def is_number(value, dtype):
+    """A tensor of one number that is not the device's."""
     return isinstance(value, tuple) and value[1:4] == (
-        NUMBERS[torch.float64],
+        NUMBERS[dtype],
         (),
         False,
     )
 
 
+def narrow_to(dtype, number):
+    limits = torch.iinfo(dtype)
+    fits = limits.min <= int(number) <= limits.max
+    return number.to(dtype) if fits else number
+
+
 def narrow(values, made):
-    """A number of the program comes as a double, which decides a result's type
-    only where the tensors beside it are no floating-point numbers."""
-    beside = [
-        m
-        for v, m in zip(values, made)
-        if isinstance(m, torch.Tensor) and not is_number(v)
+    """A number of the program comes as a double or a long, which decides a
+    result's type only where the tensors beside it are no floating-point
+    numbers, or truths."""
+    tensors = [
+        (v, m) for v, m in zip(values, made) if isinstance(m, torch.Tensor)
     ]
+    beside = [m for v, m in tensors if not is_number(v, torch.float64)]
     real = [t for t in beside if t.is_floating_point()]
-    if not beside or any(t.dim() or t.dtype != torch.float32 for t in real):
+    if beside and not any(t.dim() or t.dtype != torch.float32 for t in real):
+        made = [
+            m.float() if is_number(v, torch.float64) else m
+            for v, m in zip(values, made)
+        ]
+    beside = [m for v, m in tensors if not is_number(v, torch.int64)]
+    whole = {t.dtype for t in beside if t.dtype != torch.bool}
+    if len(whole) != 1 or not is_whole(*whole) or any(t.dim() for t in beside):
         return made
-    return [m.float() if is_number(v) else m for v, m in zip(values, made)]
+    return [
+        narrow_to(*whole, m) if is_number(v, torch.int64) else m
+        for v, m in zip(values, made)
+    ]
 
 
 # Among results: an argument that an operator gives back as it was.
