@@ -181,6 +181,8 @@ struct process_reach {
 	uint64_t addresses[MOST_REACHED];
 	size_t count;
 	bool is_anywhere; /* they may point anywhere */
+	bool is_foreign;  /* launched by other code than PyTorch's */
+	bool is_linked;	  /* the kernel is part of a library */
 };
 
 /* Callbacks of the rest of the library. They are called without the lock; NULL:

@@ -5,6 +5,7 @@
  * contexts, which stand for devices here, and the driver's queries of addresses
  * and streams, for programs that do not use the runtime.
  */
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -152,23 +153,46 @@ static void work(const void *stream)
 	process_unlock();
 }
 
+/* The code that calls a function of CUDA's. */
+#define CALLER __builtin_return_address(0)
+
+/* Whether code is neither PyTorch's nor that of packages whose operators are
+ * computed here (COMPUTED_SPACES in evaluate.py). Called under the lock. */
+static bool is_foreign(const void *code)
+{
+	static struct gp_map by_page;
+	uint64_t page = (uintptr_t)code / 4096;
+	uint32_t found = gp_map_get(&by_page, page);
+	Dl_info library;
+
+	if (found != GP_MAP_NONE)
+		return found;
+	found = !dladdr(code, &library) ||
+		(!strstr(library.dli_fname, "/torch/lib/") &&
+		 !strstr(library.dli_fname, "/torchvision/"));
+	gp_map_put(&by_page, page, found);
+	return found;
+}
+
 /*
  * A kernel of PyTorch or of a library. Its simulated time grows with its number
  * of threads. Autotuners time kernels and clear the device's cache in between,
  * with a launch over a buffer of its size; they repeat a kernel as often as
  * fits in a tenth of a second, on a GPU hundreds of times.
  */
-static cudaError_t launch(const void *stream, const unsigned grid[3],
-			  const unsigned block[3])
+static cudaError_t launch(const void *caller, const void *stream,
+			  const unsigned grid[3], const unsigned block[3])
 {
+	struct process_reach reach = { .is_anywhere = true, .is_linked = true };
 	uint64_t threads = 1;
 
 	for (int i = 0; i < 3; i++)
 		threads *= (uint64_t)grid[i] * block[i];
 	process_lock();
 	stream_launch((uintptr_t)stream, threads);
+	reach.is_foreign = is_foreign(caller);
 	process_unlock();
-	process_notify_work(NULL);
+	process_notify_work(reach.is_foreign ? &reach : NULL);
 	return cudaSuccess;
 }
 
@@ -179,7 +203,6 @@ static void find_reach(const void *function, void **arguments,
 	const struct kernel *kernel = kernel_of(function);
 	uint64_t value;
 
-	reach->count = 0;
 	reach->is_anywhere = !kernel || !kernel->parameters ||
 			     kernel->has_odd_parameters || !arguments;
 	if (reach->is_anywhere)
@@ -193,13 +216,14 @@ static void find_reach(const void *function, void **arguments,
 	}
 }
 
-static CUresult launch_kernel(const void *stream, const void *function,
-			      void **arguments)
+static CUresult launch_kernel(const void *caller, const void *stream,
+			      const void *function, void **arguments)
 {
-	struct process_reach reach;
+	struct process_reach reach = { .count = 0 };
 
 	process_lock();
 	stream_work((uintptr_t)stream);
+	reach.is_foreign = is_foreign(caller);
 	find_reach(function, arguments, &reach);
 	process_unlock();
 	process_notify_work(&reach);
@@ -219,7 +243,8 @@ static CUresult launch_kernel(const void *stream, const void *function,
 			 const void *stream)                                   \
 	{                                                                      \
 		return launch(                                                 \
-			stream, (const unsigned[]){ grid.x, grid.y, grid.z },  \
+			CALLER, stream,                                        \
+			(const unsigned[]){ grid.x, grid.y, grid.z },          \
 			(const unsigned[]){ block.x, block.y, block.z });      \
 	}
 LAUNCHES(LAUNCH)
@@ -238,14 +263,15 @@ struct launch_config {
 #define CONFIGURED_LAUNCH(name)                                                \
 	cudaError_t name(const struct launch_config *config)                   \
 	{                                                                      \
-		return launch(config->stream, config->grid, config->block);    \
+		return launch(CALLER, config->stream, config->grid,            \
+			      config->block);                                  \
 	}
 CONFIGURED_LAUNCHES(CONFIGURED_LAUNCH)
 
 CUresult cuLaunchKernelEx(const struct launch_config *config,
 			  const void *function, void **arguments)
 {
-	return launch_kernel(config->stream, function, arguments);
+	return launch_kernel(CALLER, config->stream, function, arguments);
 }
 
 #define DRIVER_LAUNCHES(X)                                                     \
@@ -258,7 +284,7 @@ CUresult cuLaunchKernelEx(const struct launch_config *config,
 		      unsigned block_z, unsigned shared, const void *stream,   \
 		      void **arguments)                                        \
 	{                                                                      \
-		return launch_kernel(stream, function, arguments);             \
+		return launch_kernel(CALLER, stream, function, arguments);     \
 	}
 DRIVER_LAUNCHES(DRIVER_LAUNCH)
 

@@ -750,12 +750,21 @@ static void doubt(bool is_captured, const struct process_reach *reach)
 	process_unlock();
 }
 
+/* Of PyTorch's operators it is if PyTorch launches it: what __torch_dispatch__
+ * does instead may launch others. */
+static bool is_operators_own(const struct frame *f,
+			     const struct process_reach *reach)
+{
+	return f->operation && f->operation->is_known &&
+	       !f->operation->facts.is_silent &&
+	       (!reach || !reach->is_foreign || f->operation->facts.writes_any);
+}
+
 static void on_work(bool is_captured, const struct process_reach *reach)
 {
 	struct frame *f = frames.count ? &frames.items[frames.count - 1] : NULL;
 
-	if (f && f->operation && f->operation->is_known &&
-	    !f->operation->facts.is_silent) {
+	if (f && is_operators_own(f, reach)) {
 		f->has_written = true;
 		f->is_captured |= is_captured;
 		/* In place, what was there is kept for backward in a clone. */
@@ -763,7 +772,9 @@ static void on_work(bool is_captured, const struct process_reach *reach)
 			doubt_made(f);
 		/* A kernel that the program brought along for an operator of
 		 * its own may write what that does not name. */
-		if ((reach && f->operation->facts.writes_any) || f->hides_reach)
+		if ((reach && !reach->is_linked &&
+		     f->operation->facts.writes_any) ||
+		    f->hides_reach)
 			doubt(is_captured, reach);
 		return;
 	}

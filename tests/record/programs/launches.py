@@ -8,6 +8,7 @@ import ctypes
 import sys
 
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 
 class Three(ctypes.Structure):
@@ -25,6 +26,14 @@ def launch(*unused):
 def pack(tensor):
     launch()
     return tensor
+
+
+class Launching(TorchDispatchMode):
+    """Instead of PyTorch's kernel."""
+
+    def __torch_dispatch__(self, operator, types, arguments, named=None):
+        launch()
+        return arguments[0]
 
 
 def call(schema, *arguments):
@@ -48,6 +57,9 @@ elif sys.argv[1] == "dict":
 elif sys.argv[1] == "hook":
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda x: x):
         other.exp()
+elif sys.argv[1] == "dispatch":
+    with Launching():
+        written.exp()
 else:
     launch()
 print(sizes.tolist())

@@ -7,6 +7,7 @@ import sys
 import torch
 import triton
 import triton.language as tl
+from torch.utils._python_dispatch import TorchDispatchMode
 
 
 @triton.jit
@@ -20,6 +21,14 @@ def fill_indirect(addresses, count: tl.constexpr):
     tl.store(to + tl.arange(0, count), 1.0)
 
 
+class Filling(TorchDispatchMode):
+    """Whatever PyTorch is asked for."""
+
+    def __torch_dispatch__(self, operator, types, arguments, named=None):
+        fill[(1,)](written, 4)
+        return arguments[0]
+
+
 sizes = torch.tensor([3, 4]).cuda()
 written = torch.tensor([5.0, 6.0, 7.0, 8.0]).cuda()
 if sys.argv[1] == "direct":
@@ -31,6 +40,10 @@ elif sys.argv[1] == "operator":
     library.define("fill(Tensor x) -> ()")
     library.impl("fill", lambda x: fill[(1,)](written, 4) and None, "CUDA")
     torch.ops.gpupool.fill(torch.zeros(1, device="cuda"))
+elif sys.argv[1] == "dispatch":
+    other = torch.zeros(1, device="cuda")
+    with Filling():
+        other.exp()
 else:
     fill_indirect[(1,)](torch.tensor([written.data_ptr()]).cuda(), 4)
 print(sizes.tolist())
