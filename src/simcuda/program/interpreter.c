@@ -47,6 +47,9 @@ typedef void object; /* PyObject and its like */
 	X(void, PyEval_SetProfile, int (*)(object *, object *, int, object *), \
 	  object *)                                                            \
 	X(object *, PyThreadState_GetFrame, object *)                          \
+	X(object *, PyInterpreterState_Main, void)                             \
+	X(object *, PyInterpreterState_ThreadHead, object *)                   \
+	X(object *, PyThreadState_Next, object *)                              \
 	X(object *, PyFrame_GetBack, object *)                                 \
 	X(object *, PyFrame_GetCode, object *)                                 \
 	X(int, PyFrame_GetLineNumber, object *)                                \
@@ -416,10 +419,10 @@ static enum whose describe_line(object *frame, char *text, size_t size,
 
 /* The program's innermost line, and the innermost line of a library called from
  * it, if any; true: what is read there is written to a file. */
-static bool find_lines(char program_line[64], char library_line[64])
+static bool find_lines(object *thread, char program_line[64],
+		       char library_line[64])
 {
-	object *frame =
-		py.PyThreadState_GetFrame(py.PyGILState_GetThisThreadState());
+	object *frame = py.PyThreadState_GetFrame(thread);
 	char line[64];
 	bool writes = false;
 
@@ -440,27 +443,6 @@ static bool find_lines(char program_line[64], char library_line[64])
 	return writes;
 }
 
-bool interpreter_place(char *text, size_t size, bool *writes)
-{
-	char program_line[64] = "", library_line[64] = "";
-	int state;
-
-	*writes = false;
-	if (!program.is_there || !py.PyGILState_GetThisThreadState())
-		return false;
-	state = py.PyGILState_Ensure();
-	*writes = find_lines(program_line, library_line);
-	py.PyGILState_Release(state);
-	if (*program_line && *library_line)
-		snprintf(text, size, "%s (via %s)", program_line, library_line);
-	else
-		snprintf(text, size, "%s",
-			 *program_line	 ? program_line
-			 : *library_line ? library_line
-					 : "PyTorch");
-	return true;
-}
-
 static bool is_in(object *frame, const char *part)
 {
 	object *file = file_of(frame);
@@ -471,6 +453,55 @@ static bool is_in(object *frame, const char *part)
 	if (file)
 		py.Py_DecRef(file);
 	return is;
+}
+
+/* The thread that waits for the threads of a backward pass, which have no lines
+ * of their own; false: there is none. */
+static bool find_backward(object **thread)
+{
+	bool is_found = false;
+
+	*thread =
+		py.PyInterpreterState_ThreadHead(py.PyInterpreterState_Main());
+	while (*thread && !is_found) {
+		object *frame = py.PyThreadState_GetFrame(*thread);
+
+		is_found = frame && is_in(frame, "/torch/autograd/");
+		if (frame)
+			py.Py_DecRef(frame);
+		if (!is_found)
+			*thread = py.PyThreadState_Next(*thread);
+	}
+	return is_found;
+}
+
+bool interpreter_place(char *text, size_t size, bool *writes)
+{
+	char program_line[64] = "", library_line[64] = "";
+	const char *in = "";
+	object *thread;
+	int state;
+
+	*writes = false;
+	if (!program.is_there || !py.PyGILState_GetThisThreadState())
+		return false;
+	state = py.PyGILState_Ensure();
+	*writes = find_lines(py.PyGILState_GetThisThreadState(), program_line,
+			     library_line);
+	if (!*program_line && !*library_line && find_backward(&thread)) {
+		*writes = find_lines(thread, program_line, library_line);
+		in = "in the backward pass of ";
+	}
+	py.PyGILState_Release(state);
+	if (*program_line && *library_line)
+		snprintf(text, size, "%s%s (via %s)", in, program_line,
+			 library_line);
+	else
+		snprintf(text, size, "%s%s", in,
+			 *program_line	 ? program_line
+			 : *library_line ? library_line
+					 : "PyTorch");
+	return true;
 }
 
 static double number_in(object *locals, const char *name)

@@ -54,3 +54,7 @@ elif sys.argv[1] == "operator":
     library.impl("replay", lambda y: (g.replay(), y + 1)[1], "CUDA")
     torch.ops.gpupool.replay(torch.zeros(2, device="cuda"))
     print(x.tolist())
+elif sys.argv[1] == "backward":
+    # A device's thread asks whether anything is 0.
+    drawn.requires_grad_()
+    drawn.cumprod(0).sum().backward()
