@@ -60,7 +60,7 @@ static struct {
 	pthread_t thread;
 	struct task *task; /* NULL: none */
 	bool is_ready, is_running;
-	uint64_t not_plain;
+	struct torch_keys keys;
 	object *describe, *run, *check, *begin;
 } all = { .turn = PTHREAD_MUTEX_INITIALIZER,
 	  .lock = PTHREAD_MUTEX_INITIALIZER,
@@ -86,7 +86,7 @@ static object *tensor(const struct argument *a)
 	int64_t bytes = (int64_t)(s->numel * tensors_element(s->dtype));
 	object *sizes = py.PyTuple_New(s->dims);
 	object *strides = py.PyTuple_New(s->dims);
-	object *all_of_it = py.PyTuple_New(6);
+	object *all_of_it = py.PyTuple_New(8);
 
 	for (int i = 0; i < s->dims; i++) {
 		py.PyTuple_SetItem(sizes, i, number(s->sizes[i]));
@@ -101,6 +101,8 @@ static object *tensor(const struct argument *a)
 	py.PyTuple_SetItem(all_of_it, 3, number(s->is_device));
 	py.PyTuple_SetItem(all_of_it, 4, strides);
 	py.PyTuple_SetItem(all_of_it, 5, number((int64_t)s->addr));
+	py.PyTuple_SetItem(all_of_it, 6, number(s->is_conjugated));
+	py.PyTuple_SetItem(all_of_it, 7, number(s->is_negated));
 	return all_of_it;
 }
 
@@ -425,14 +427,21 @@ void simcuda_flash_numbers(const struct generator *generator,
 	random_flash(generator, weights, to);
 }
 
-uint64_t evaluate_not_plain(void)
+const struct torch_keys *evaluate_keys(void)
 {
-	return all.not_plain;
+	return &all.keys;
+}
+
+static uint64_t key(object *globals, const char *name)
+{
+	object *value = py.PyDict_GetItemString(globals, name);
+
+	return value ? py.PyLong_AsUnsignedLongLong(value) : 0;
 }
 
 bool evaluate_prepare(void)
 {
-	object *globals, *not_plain;
+	object *globals;
 	bool are_run;
 
 	if (!find_interpreter())
@@ -447,12 +456,15 @@ bool evaluate_prepare(void)
 	all.run = py.PyDict_GetItemString(globals, "run");
 	all.check = py.PyDict_GetItemString(globals, "check");
 	all.begin = py.PyDict_GetItemString(globals, "begin");
-	not_plain = py.PyDict_GetItemString(globals, "not_plain");
-	all.is_ready = are_run && all.describe && all.run && all.check &&
-		       all.begin && not_plain;
+	all.is_ready =
+		are_run && all.describe && all.run && all.check && all.begin;
 	if (!all.is_ready)
 		return false;
-	all.not_plain = py.PyLong_AsUnsignedLongLong(not_plain);
+	all.keys = (struct torch_keys){
+		.not_plain = key(globals, "not_plain"),
+		.conjugated = key(globals, "conjugated"),
+		.negated = key(globals, "negated"),
+	};
 	pthread_atfork(NULL, NULL, after_fork_in_child);
 	return true;
 }

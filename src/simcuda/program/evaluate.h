@@ -95,8 +95,6 @@ bool evaluate_is_here(void);
 
 /* To be called once, holding the GIL; false: nothing can be computed. */
 bool evaluate_prepare(void);
-/* Dispatch keys under which a tensor's elements differ from its memory; for
- * tensors_set_not_plain. */
-uint64_t evaluate_not_plain(void);
+const struct torch_keys *evaluate_keys(void);
 
 #endif

@@ -314,10 +314,17 @@ CPU = torch.device("cpu")
 keys = dict(C.DispatchKey.__members__)
 for behind, key in (2, "Conjugate"), (3, "Negative"), (4, "ZeroTensor"):
     keys.setdefault(key, int(C.DispatchKey.Functionalize) + behind)
+
+
+def bit_of(key):
+    """c10::DispatchKeySet has a bit for each functionality, which begin at
+    1."""
+    return 1 << int(keys[key]) - 1
+
+
+conjugated, negated = bit_of("Conjugate"), bit_of("Negative")
 not_plain = 0
 for key in (
-    "Negative",
-    "Conjugate",
     "Python",
     "FuncTorchBatched",
     "FuncTorchGradWrapper",
@@ -326,8 +333,7 @@ for key in (
     "NestedTensor",
     "Quantized",
 ):
-    # c10::DispatchKeySet has a bit for each functionality, which begin at 1.
-    not_plain |= 1 << int(keys[key]) - 1
+    not_plain |= bit_of(key)
 # The program may be in a mode by now that makes other tensors: of a device, as
 # set_default_device() does, fake ones, or wrapped ones as torch.func does.
 no_function = C.DisableTorchFunction()
@@ -477,12 +483,17 @@ def make(value):
         return value
     if not value:
         return CPU
-    data, dtype, sizes, is_on_device, strides, address = value
+    data, dtype, sizes, is_on_device, strides, address, *views = value
     is_read = data is not None
     if data is None or not len(data):
         made = torch.empty(sizes, dtype=DTYPES[dtype], device=CPU)
     else:
         made = torch.frombuffer(data, dtype=DTYPES[dtype]).reshape(sizes)
+    is_conjugated, is_negated = views
+    if is_conjugated:
+        made = made.conj()
+    if is_negated:
+        made = torch._neg_view(made)
     made.strides_there, made.address = strides, address
     made.is_on_device = is_on_device
     made.is_read = is_read
@@ -536,7 +547,7 @@ def pack(results, into, doubted=()):
     for r in results:
         if isinstance(r, torch.Tensor):
             kind = 6 if any(r is d for d in doubted) else 4
-            r = r.contiguous()
+            r = r.resolve_conj().resolve_neg().contiguous()
             size = r.numel() * r.element_size()
             into.append(
                 struct.pack(

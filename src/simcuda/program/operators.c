@@ -297,6 +297,7 @@ static void evaluate_frame(struct frame *f)
 static bool is_like(const struct evaluated *e, const struct shape *s)
 {
 	return e->kind == EVALUATED_TENSOR && !s->is_opaque &&
+	       !s->is_conjugated && !s->is_negated &&
 	       e->shape.dtype == s->dtype && is_like_in_size(&e->shape, s);
 }
 
@@ -987,7 +988,7 @@ bool operators_watch(unsigned release, const char *new_scalar)
 	if (!tensors_set_release(release) || !add || !evaluate_prepare())
 		return false;
 	layout = tensors_layout();
-	tensors_set_not_plain(evaluate_not_plain());
+	tensors_set_keys(evaluate_keys());
 	callback.choices[SCOPE_FUNCTION] = true;
 	callback.choices[layout->scopes] = true;
 	callback.choices[layout->scopes + 1] = true;

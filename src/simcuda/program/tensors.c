@@ -59,7 +59,7 @@ static const struct torch_layout layouts[] = {
 static struct {
 	const struct torch_layout *layout;
 	unsigned backends; /* c10::BackendComponent has so many */
-	uint64_t not_plain;
+	struct torch_keys keys;
 	unsigned release;
 } torch;
 
@@ -76,9 +76,9 @@ enum value_kind tensors_kind(const struct torch_value *value)
 		       : value->tag;
 }
 
-void tensors_set_not_plain(uint64_t keys)
+void tensors_set_keys(const struct torch_keys *keys)
 {
-	torch.not_plain = keys << torch.backends;
+	torch.keys = *keys;
 }
 
 const struct torch_layout *tensors_layout(void)
@@ -167,6 +167,7 @@ bool tensors_read(const void *tensor, struct shape *s)
 	const struct torch_layout *l = torch.layout;
 	const char *at = tensor, *storage = pointer(at, l->storage);
 	uint64_t dims = word(at, l->sizes);
+	uint64_t keys = word(at, l->keys) >> torch.backends;
 	int device = at[l->device];
 
 	memset(s, 0, sizeof(*s));
@@ -180,10 +181,12 @@ bool tensors_read(const void *tensor, struct shape *s)
 		return false;
 	s->dtype = at[l->dtype];
 	if (dims > MOST_DIMS || !tensors_element(s->dtype) ||
-	    (word(at, l->keys) & torch.not_plain)) {
+	    (keys & torch.keys.not_plain)) {
 		make_opaque(storage, s);
 		return true;
 	}
+	s->is_conjugated = keys & torch.keys.conjugated;
+	s->is_negated = keys & torch.keys.negated;
 	s->dims = (int)dims;
 	read_sizes(at + l->sizes, s);
 	s->addr += word(at, l->storage_offset) * tensors_element(s->dtype);

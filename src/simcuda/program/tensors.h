@@ -19,6 +19,9 @@ struct shape {
 	/* Its elements cannot be read, as for a subclass or a complex tensor;
 	 * addr and numel are then those of the storage in bytes. */
 	bool is_opaque;
+	/* Its elements are the conjugates of those in memory, or the
+	 * negatives, as of x.conj() and its imaginary part. */
+	bool is_conjugated, is_negated;
 	int dtype; /* c10::ScalarType */
 	int dims;
 	uint64_t numel;
@@ -42,7 +45,10 @@ const struct torch_layout *tensors_layout(void);
 /* Dispatch keys under which a tensor's elements differ from its memory: bits of
  * c10::DispatchKeySet, from the first functionality on. To be called once the
  * layout is known. */
-void tensors_set_not_plain(uint64_t keys);
+struct torch_keys {
+	uint64_t not_plain, conjugated, negated;
+};
+void tensors_set_keys(const struct torch_keys *keys);
 
 /* false: not a tensor with memory on a device or on the host. */
 bool tensors_read(const void *tensor, struct shape *shape);

@@ -88,6 +88,14 @@ def lengths(x):
     return torch.stack([10 - most, most // 2, most + 2, most % 2])
 
 
+def conjugates(x):
+    """Its elements are not those in memory."""
+    c = torch.complex(x, x + 1)
+    y = c.conj()
+    made = [y.imag, (y * c).real, (c @ y.mT).imag, torch._neg_view(x) + 1]
+    return torch.stack(made)
+
+
 CASES = {
     "sigmoid to the host": on_host(torch.sigmoid),
     "in place to the host": on_host(in_place),
@@ -106,6 +114,7 @@ CASES = {
     "topk into others": places,
     "histc of integers": counts,
     "numbers beside 32 bits": lengths,
+    "conjugates": conjugates,
 }
 for name, case in CASES.items():
     given, right = case(numbers.cuda()).cpu(), case(numbers)
