@@ -101,7 +101,10 @@ KERNEL_ASSERTS = {
     "nll_loss_forward": ("target", classes),
     "poisson": ("self", lambda self, **more: any_negative(self)),
     "put_": ("index", among_all),
-    "repeat_interleave": ("repeats", lambda repeats, **m: any_negative(repeats)),
+    "repeat_interleave": (
+        "repeats",
+        lambda repeats, **m: any_negative(repeats),
+    ),
     "scatter": ("index", along),
     "scatter_": ("index", along),
     "scatter_add": ("index", along),
