@@ -154,6 +154,7 @@ struct gp_words explain_others(const struct gp_explain *e)
 	uint64_t others = e->result.ooms.count - 1;
 	size_t small = 0;
 	char count[GP_PLURAL_TEXT], text[GP_COUNT_TEXT];
+	char too_small[GP_COUNT_TEXT];
 
 	if (e->failure_count < 2)
 		return words;
@@ -162,12 +163,15 @@ struct gp_words explain_others(const struct gp_explain *e)
 	gp_say(&words, "%s after it fail%s, too",
 	       gp_plural_text(others, "request", count),
 	       others == 1 ? "s" : "");
-	if (e->failure_count - 1 < others)
-		gp_say(&words, "; of the first %s",
-		       gp_count_text(e->failure_count - 1, text));
+	if (small && e->failure_count - 1 < others)
+		gp_say(&words, "; of the first %s, %s",
+		       gp_count_text(e->failure_count - 1, text),
+		       gp_count_text(small, too_small));
+	else if (small)
+		gp_say(&words, "; %s of them", gp_count_text(small, too_small));
 	if (small)
-		gp_say(&words, "; %s of them do%s not fit beside what is live",
-		       gp_count_text(small, text), small == 1 ? "es" : "");
+		gp_say(&words, " do%s not fit beside what is live",
+		       small == 1 ? "es" : "");
 	gp_say(&words, ".");
 	return words;
 }
