@@ -25,7 +25,8 @@ static const char *since(const struct gp_explain *e, const struct gp_culprit *c,
 
 	*text = '\0';
 	if (c->from_start)
-		snprintf(text, SINCE, ", since before the trace");
+		snprintf(text, SINCE, ", %ssince before the trace",
+			 c->blocks == 1 ? "" : "some ");
 	else if (*gp_event_step(e->trace, e->device, &e->steps,
 				e->live_event - c->events, step))
 		snprintf(text, SINCE, ", %s %s",
@@ -127,8 +128,7 @@ static void words_in_brief(const struct gp_explain *e,
 		return;
 	}
 	snprintf(tail, sizeof(tail), ": %s%s",
-		 gp_plural_text(c->blocks, "block", blocks),
-		 c->from_start ? ", before the trace" : since(e, c, text));
+		 gp_plural_text(c->blocks, "block", blocks), since(e, c, text));
 	put_site(e, c, columns > strlen(tail) + 3 ? columns - strlen(tail) : 3,
 		 name);
 	snprintf(words, WORDS, "%s%s", name, tail);
