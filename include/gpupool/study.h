@@ -194,7 +194,8 @@ struct gp_verdict {
 	bool is_complete;
 	enum gp_begins begins;
 	enum gp_ends ends;
-	bool is_failure; /* undecided, except that the present setting fails */
+	bool was_refused; /* gp_study_refused() */
+	bool is_failure;  /* undecided, except that the present setting fails */
 	/* The trace begins with more reserved than the capacity, or requests
 	 * nothing: no run was made. Live memory may all the same prove that the
 	 * device is too small; the need is then unknown, and missing is what is
@@ -273,6 +274,12 @@ uint64_t gp_study_live_rounded(const struct gp_trace *trace, uint32_t device,
 
 /* How the trace of a device ends, as far as its recording shows. */
 enum gp_ends gp_study_ends(const struct gp_trace *trace, uint32_t device);
+
+/* Whether a request of the device failed when it was recorded; *event is set to
+ * the first. What the program would have done with that memory is not in the
+ * trace. */
+bool gp_study_refused(const struct gp_trace *trace, uint32_t device,
+		      uint64_t *event);
 
 /* Whether need is less than `than` by a significant amount. */
 bool gp_study_is_less(uint64_t need, uint64_t than);

@@ -174,24 +174,19 @@ static void name_traces(struct session *s)
 	}
 }
 
-/* Whether the program went on where memory ran out as it was recorded: to an
+/* Whether memory ran out as it was recorded, and the program went on: to an
  * end that is well, or, of a trace, with more than a program does that ends by
  * it. */
 static void look_for_oom(struct session *s)
 {
 	struct gp_fit_report *r = &s->report;
-	const struct gp_device_trace *t = &r->trace->devices[r->device];
-	size_t i = 0;
 
-	while (i < t->event_count && !(t->events[i].flags & GP_REFUSED))
-		i++;
-	if (i == t->event_count)
-		return;
-	r->oom = i;
+	r->was_refused = gp_study_refused(r->trace, r->device, &r->oom);
 	r->went_on =
-		s->options->from_trace
-			? gp_study_ends(r->trace, r->device) != GP_ENDS_FAILURE
-			: !gp_recording_status(&s->recording);
+		r->was_refused &&
+		(s->options->from_trace
+			 ? gp_study_ends(r->trace, r->device) != GP_ENDS_FAILURE
+			 : !gp_recording_status(&s->recording));
 }
 
 static enum gp_status explain_worst(struct session *s, struct gp_diag *diag)

@@ -90,6 +90,7 @@ enum doubt {
 	BY_EXIT,    /* it failed, and what it did until then fits */
 	BY_SHARERS, /* each process was judged by itself, and fits */
 	BY_OOM,	    /* it does not fit, but went on where memory ran out */
+	BY_REFUSAL, /* it fits, but what it does with more memory is unknown */
 	BY_RANGE,   /* it fits with the least that it may hold besides */
 	BY_TRACE,   /* nothing in the trace decides it */
 };
@@ -115,7 +116,10 @@ static enum doubt doubt_of(const struct gp_fit_report *r)
 	if (gp_verdict_is_unknown(verdict_of(r)))
 		return BY_TRACE;
 	if (!verdict_is_bad(verdict_of(r)))
-		return r->exit ? BY_EXIT : r->sharers ? BY_SHARERS : NO_DOUBT;
+		return r->exit		? BY_EXIT
+		       : r->sharers	? BY_SHARERS
+		       : r->was_refused ? BY_REFUSAL
+					: NO_DOUBT;
 	if (r->went_on && !r->again.is_there)
 		return BY_OOM;
 	return need.all && least_of(r, need) <= r->gpu->capacity ? BY_RANGE
@@ -214,6 +218,12 @@ static void print_doubt(const struct gp_page *page,
 			 "%" PRIu32 " of its processes use cuda:%" PRIu32
 			 ", and each was judged as if it were alone there",
 			 r->sharers, r->shared);
+	else if (doubt == BY_REFUSAL)
+		snprintf(why, sizeof(why),
+			 "it ran out of memory when it was recorded, at %s. "
+			 "What is in the trace fits; what it does with more "
+			 "memory is not in it",
+			 gp_event_words(r->trace, r->device, r->oom, event));
 	else
 		snprintf(why, sizeof(why),
 			 "it ran out of memory when it was recorded, at %s, "
@@ -379,8 +389,10 @@ void gp_report_fit_text(const struct gp_fit_report *r,
 	/* A program that takes all there is needs no such device. */
 	if (!r->went_on || r->again.is_there || as_it_is(r).all) {
 		print_need(&page,
-			   does_with_less(r) ? "All it asks for" : "Needs", r,
-			   as_it_is(r));
+			   does_with_less(r) ? "All it asks for"
+			   : r->was_refused  ? "Needs at least"
+					     : "Needs",
+			   r, as_it_is(r));
 		print_need(&page, "With that setting", r, with_setting(r));
 		print_shown(&page, r);
 		gp_page_blank(&page);

@@ -85,7 +85,7 @@ static void print_verdict(const struct gp_page *page,
 		if (v->conf)
 			verdict_print_line(page, "    ", v);
 	}
-	if ((is_on_one || v->ends == GP_ENDS_FAILURE || v->recorded) &&
+	if ((is_on_one || v->was_refused || v->recorded) &&
 	    *verdict_limits(v).text)
 		gp_page_line(page, GP_TONE_PLAIN, 2, "%s",
 			     verdict_limits(v).text);
@@ -105,7 +105,7 @@ static void print_floor(const struct gp_page *page,
 			const struct gp_headroom_report *report, size_t device)
 {
 	const struct gp_headroom *h = &report->runs[0].devices[device];
-	char live[GP_BYTES_TEXT], other[GP_EVENT_TEXT];
+	char live[GP_BYTES_TEXT], other[GP_BYTES_TEXT];
 
 	gp_page_line(page, GP_TONE_PLAIN, 2,
 		     "The program itself holds %s at once, which no setting "
@@ -122,14 +122,6 @@ static void print_floor(const struct gp_page *page,
 			     "recorded settings: under other settings, these "
 			     "capacities are for the recorded part alone, and "
 			     "the whole program may need more or less.");
-	if (h->goes_on_after_oom)
-		gp_page_line(page, GP_TONE_BAD, 2,
-			     "The recorded program ran out of memory at "
-			     "%s and went on. Up to there these capacities are "
-			     "upper bounds; what it would have asked for "
-			     "instead is not in the trace.",
-			     gp_event_words(report->trace, (uint32_t)device,
-					    h->recorded_oom, other));
 	if (h->other)
 		gp_page_line(page, GP_TONE_PLAIN, 2,
 			     "Others use up to %s of the device, which is part "

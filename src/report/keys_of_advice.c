@@ -134,8 +134,8 @@ const struct gp_key keys_of_advice[] = {
 	    "asks for."),
 	KEY("known", BOOL, 0,
 	    "Whether that is known; false: the program failed, or its "
-	    "processes share a device, or it went on where memory ran out, or "
-	    "it depends on what the process holds besides PyTorch."),
+	    "processes share a device, or memory ran out when it was recorded, "
+	    "or it depends on what the process holds besides PyTorch."),
 	KEY("sharers", COUNT, 0,
 	    "How many of its processes use one device; not 0: each was judged "
 	    "as if it were alone there, and whether all fit is not known."),
@@ -337,6 +337,9 @@ const struct gp_key keys_of_advice[] = {
 		"window: the trace begins with memory in use."),
 	WORD_IN(gp_verdict, ends, "ends", 0, "unknown end failure",
 		"failure: the trace ends where memory ran out."),
+	KEY_IN(gp_verdict, was_refused, "was_refused", BOOL, MAYBE,
+	       "A request failed when it was recorded: what the program does "
+	       "when that is served is not in the trace, and may need more."),
 	KEY_IN(gp_verdict, was_limited, "was_limited", BOOL, MAYBE,
 	       "A recorded request failed although the device had room for it: "
 	       "by a limit that is not in the trace."),

@@ -353,10 +353,10 @@ struct gp_fit_report {
 	const struct gp_trace *trace; /* the worst */
 	const struct gp_study *study; /* a case a device */
 	size_t worst;
-	uint32_t device; /* its index */
-	bool went_on;	 /* it ran out of memory when it was recorded, and did
-			  * not end by that */
-	uint64_t oom;	 /* the first event of that */
+	uint32_t device;  /* its index */
+	bool was_refused; /* it ran out of memory when it was recorded */
+	bool went_on;	  /* and did not end by that */
+	uint64_t oom;	  /* the first event of that */
 	struct gp_fit_again again;
 	const struct gp_explain *explain; /* of the trace that is told of */
 };

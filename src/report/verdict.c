@@ -263,17 +263,16 @@ static bool is_by_chance(const struct gp_verdict *v, uint64_t *need)
 	       !v->high && v->capacity < *need && *need != GP_UNLIMITED;
 }
 
-/* A note if the trace ends with a failed request. */
-static void say_end(struct gp_words *words, const struct gp_verdict *v)
+/* A note if a request failed when it was recorded. */
+static void say_refused(struct gp_words *words, const struct gp_verdict *v)
 {
-	if (v->kind == GP_VERDICT_FITS)
-		gp_say(words, "The recorded program ended in a request that "
-			      "failed; what came next is not in the trace. ");
-	if (v->kind == GP_VERDICT_TOO_SMALL || v->kind == GP_VERDICT_NO_SETTING)
-		gp_say(words,
-		       "The trace ends at a request that failed: what the "
-		       "program does when that is served is not in it, and "
-		       "may need more. ");
+	/* The sentence of a trace that ends there says so. */
+	if (v->kind == GP_VERDICT_UNDECIDED ||
+	    (v->kind == GP_VERDICT_SETTING && v->ends == GP_ENDS_FAILURE))
+		return;
+	gp_say(words,
+	       "A request failed when this was recorded: what the program does "
+	       "when that is served is not in the trace, and may need more. ");
 }
 
 /* A note if PyTorch may ignore the advised setting. */
@@ -372,8 +371,8 @@ struct gp_words verdict_limits(const struct gp_verdict *v)
 		       "little more work may not fit. ",
 		       v->kind == GP_VERDICT_FITS && v->conf ? " as it is" : "",
 		       gp_bytes_text(need, b));
-	if (v->ends == GP_ENDS_FAILURE)
-		say_end(&words, v);
+	if (v->was_refused)
+		say_refused(&words, v);
 	say_limited(&words, v);
 	if (*words.text)
 		words.text[strlen(words.text) - 1] = '\0';

@@ -153,6 +153,21 @@ enum gp_ends gp_study_ends(const struct gp_trace *trace, uint32_t device)
 	return trace->is_complete ? GP_ENDS_END : GP_ENDS_UNKNOWN;
 }
 
+bool gp_study_refused(const struct gp_trace *trace, uint32_t device,
+		      uint64_t *event)
+{
+	const struct gp_device_trace *t = &trace->devices[device];
+
+	for (size_t i = 0; i < t->event_count; i++) {
+		if (t->events[i].kind != GP_ALLOC ||
+		    !(t->events[i].flags & GP_REFUSED))
+			continue;
+		*event = i;
+		return true;
+	}
+	return false;
+}
+
 const char *const gp_begins_names[] = {
 	[GP_BEGINS_WHOLE] = "whole",
 	[GP_BEGINS_WINDOW] = "window",
