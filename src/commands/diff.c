@@ -287,12 +287,17 @@ static enum gp_status side_make(struct side *side,
 	return status;
 }
 
-static void side_release(struct side *side)
+static void side_forget(struct side *side)
 {
 	gp_plan_release(&side->plan);
 	free(side->breakdowns);
-	free(side->moments);
 	side->breakdowns = NULL;
+}
+
+static void side_release(struct side *side)
+{
+	side_forget(side);
+	free(side->moments);
 	side->moments = NULL;
 }
 
@@ -489,6 +494,13 @@ static uint64_t *unset(const struct gp_trace *trace)
 	return moments;
 }
 
+static void choose_moment(struct pair *p, uint32_t i, uint32_t k,
+			  enum gp_refusals refusals)
+{
+	p->a.moments[i] = gp_breakdown_moment(p->a.trace, i, refusals);
+	p->b.moments[k] = gp_breakdown_moment(p->b.trace, k, refusals);
+}
+
 /* Runs of the same requests are compared where the program holds most; other
  * runs each where it reserves most. */
 static void choose_moments(struct pair *p)
@@ -499,10 +511,28 @@ static void choose_moments(struct pair *p)
 	p->b.moments = unset(b);
 	for (uint32_t i = 0; i < a->device_count; i++)
 		for (uint32_t k = 0; k < b->device_count; k++)
-			if (is_pair(p, i, k) && asks_the_same(p, i, k)) {
-				p->a.moments[i] = gp_breakdown_moment(a, i);
-				p->b.moments[k] = gp_breakdown_moment(b, k);
-			}
+			if (is_pair(p, i, k) && asks_the_same(p, i, k))
+				choose_moment(p, i, k, GP_REFUSALS_COUNT);
+}
+
+/* If neither run serves everything, the most that the program would hold is not
+ * there in either; returns whether that changes a moment. */
+static bool choose_held(struct pair *p)
+{
+	bool is_changed = false;
+
+	for (uint32_t i = 0; i < p->a.trace->device_count; i++)
+		for (uint32_t k = 0; k < p->b.trace->device_count; k++) {
+			uint64_t before = p->a.moments[i];
+
+			if (!is_pair(p, i, k) || before == GP_AT_FULLEST ||
+			    !p->a.breakdowns[i].dropped ||
+			    !p->b.breakdowns[k].dropped)
+				continue;
+			choose_moment(p, i, k, GP_REFUSALS_DO_NOT_COUNT);
+			is_changed |= p->a.moments[i] != before;
+		}
+	return is_changed;
 }
 
 static enum gp_status read_ranks(struct session *s, struct gp_diag *diag)
@@ -543,11 +573,22 @@ static enum gp_status drop_idle(struct session *s, struct gp_diag *diag)
 }
 
 /* One trace: A is as recorded.  Two: settings are for both. */
-static enum gp_status replay(struct session *s, size_t index,
-			     struct gp_diag *diag)
+static enum gp_status make_sides(struct session *s, struct pair *p,
+				 struct gp_diag *diag)
 {
 	const struct gp_options *asked =
 		gp_plan_is_asked(s->options) ? s->options : NULL;
+	enum gp_status status =
+		side_make(&p->a, s->b_path ? asked : NULL, &s->progress, diag);
+
+	if (status == GP_OK)
+		status = side_make(&p->b, asked, &s->progress, diag);
+	return status;
+}
+
+static enum gp_status replay(struct session *s, size_t index,
+			     struct gp_diag *diag)
+{
 	const struct class_pair *pair = &s->pairs.items[index];
 	struct pair *p = &s->replayed[index];
 	enum gp_status status;
@@ -559,10 +600,12 @@ static enum gp_status replay(struct session *s, size_t index,
 	p->b.name = pair->b_name;
 	p->b.trace = pair->b->trace;
 	choose_moments(p);
-	status = side_make(&p->a, s->b_path ? asked : NULL, &s->progress, diag);
-	if (status == GP_OK)
-		status = side_make(&p->b, asked, &s->progress, diag);
-	return status;
+	status = make_sides(s, p, diag);
+	if (status != GP_OK || !choose_held(p))
+		return status;
+	side_forget(&p->a);
+	side_forget(&p->b);
+	return make_sides(s, p, diag);
 }
 
 static struct gp_change_side side_of(const struct side *side, uint32_t device)

@@ -614,9 +614,12 @@ static void print_notes(const struct gp_page *page,
 	if (change->is_same)
 		gp_page_line(page, GP_TONE_PLAIN, 2,
 			     "Both make the same requests, and are compared "
-			     "where the program holds the most: after %s. What "
-			     "they reserve beyond that is free.",
-			     event_words(&change->a, change->device, event));
+			     "where the program holds the most: after %s.%s",
+			     event_words(&change->a, change->device, event),
+			     a->dropped || b->dropped
+				     ? ""
+				     : " What they reserve beyond that is "
+				       "free.");
 	print_moment(page, "A", change->device, &change->a, change->is_same);
 	print_moment(page, "B", change->device, &change->b, change->is_same);
 	if (!change->is_same &&

@@ -257,7 +257,7 @@ START_TEST(the_first_moment_that_holds_the_most_is_taken)
 	struct gp_trace *trace = trace_of(ONE_DEVICE(
 		ALLOC(1) "31457280}," FREE(1) "," ALLOC(2) "31457280}"));
 
-	ck_assert_uint_eq(gp_breakdown_moment(trace, 0), 0);
+	ck_assert_uint_eq(gp_breakdown_moment(trace, 0, GP_REFUSALS_COUNT), 0);
 	gp_trace_destroy(trace);
 }
 END_TEST
@@ -268,7 +268,7 @@ START_TEST(the_same_requests_hold_the_same)
 	struct gp_trace *trace = trace_of(
 		ONE_DEVICE(ALLOC(1) "31457280}," ALLOC(2) "31457280}," FREE(
 			1) "," FREE(2) "," ALLOC(3) "41943040}"));
-	uint64_t moment = gp_breakdown_moment(trace, 0);
+	uint64_t moment = gp_breakdown_moment(trace, 0, GP_REFUSALS_COUNT);
 	struct taken a = { 0 }, b = { 0 };
 
 	ck_assert_uint_eq(moment, 1);

@@ -27,7 +27,13 @@ static void hold_start(struct held *held, const struct gp_state *start)
 			     start->blocks[i].requested);
 }
 
-uint64_t gp_breakdown_moment(const struct gp_trace *trace, uint32_t device)
+static bool is_held(const struct gp_event *event, enum gp_refusals refusals)
+{
+	return refusals == GP_REFUSALS_COUNT || !(event->flags & GP_REFUSED);
+}
+
+uint64_t gp_breakdown_moment(const struct gp_trace *trace, uint32_t device,
+			     enum gp_refusals refusals)
 {
 	const struct gp_device_trace *t = &trace->devices[device];
 	struct held held = {
@@ -40,7 +46,7 @@ uint64_t gp_breakdown_moment(const struct gp_trace *trace, uint32_t device)
 	for (size_t i = 0; i < t->event_count; i++) {
 		const struct gp_event *event = &t->events[i];
 
-		if (event->kind == GP_ALLOC && !(event->flags & GP_REFUSED))
+		if (event->kind == GP_ALLOC && is_held(event, refusals))
 			hold(&held, event->id, event->size);
 		else if (event->kind == GP_FREE)
 			hold(&held, event->id, 0);

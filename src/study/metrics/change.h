@@ -81,8 +81,11 @@ enum gp_status gp_breakdown_take_at(const struct gp_replay_config *config,
 				    struct gp_diag *diag);
 
 /* The first event after which the program holds the most requested bytes;
- * GP_AT_FULLEST: there are no events. */
-uint64_t gp_breakdown_moment(const struct gp_trace *trace, uint32_t device);
+ * GP_AT_FULLEST: there are no events. Requests that failed when it was recorded
+ * count if a run may serve them. */
+enum gp_refusals { GP_REFUSALS_COUNT, GP_REFUSALS_DO_NOT_COUNT };
+uint64_t gp_breakdown_moment(const struct gp_trace *trace, uint32_t device,
+			     enum gp_refusals refusals);
 
 /* The breakdown of a moment whose blocks are not known: the rounding of pending
  * frees is counted as rounding, and is missing from the live set. */
