@@ -250,7 +250,7 @@ static void read_release(struct gp_json_trace *t, const json_t *release)
 		return;
 	t->release_first = first > UINT8_MAX ? UINT8_MAX : (int)first;
 	t->release_last = last > UINT8_MAX ? UINT8_MAX : (int)last;
-	snprintf(t->why, sizeof(t->why), "%s", why ? why : "");
+	snprintf(t->why, sizeof(t->why), "%s", why ? why : "the trace says so");
 }
 
 static void check_version(struct gp_json_trace *t, const json_t *version)
