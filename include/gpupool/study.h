@@ -275,10 +275,10 @@ uint64_t gp_study_live_rounded(const struct gp_trace *trace, uint32_t device,
 /* How the trace of a device ends, as far as its recording shows. */
 enum gp_ends gp_study_ends(const struct gp_trace *trace, uint32_t device);
 
-/* Whether a request of the device failed when it was recorded; *event is set to
- * the first. What the program would have done with that memory is not in the
- * trace. */
-bool gp_study_refused(const struct gp_trace *trace, uint32_t device,
+/* Whether a request failed when the trace was recorded; *device and *event are
+ * set to the first device's first. What the program would have done with that
+ * memory is not in the trace. */
+bool gp_study_refused(const struct gp_trace *trace, uint32_t *device,
 		      uint64_t *event);
 
 /* Whether need is less than `than` by a significant amount. */

@@ -174,19 +174,31 @@ static void name_traces(struct session *s)
 	}
 }
 
-/* Whether memory ran out as it was recorded, and the program went on: to an
- * end that is well, or, of a trace, with more than a program does that ends by
- * it. */
-static void look_for_oom(struct session *s)
+static bool is_refused(struct session *s, const struct gp_trace *trace)
 {
 	struct gp_fit_report *r = &s->report;
 
-	r->was_refused = gp_study_refused(r->trace, r->device, &r->oom);
-	r->went_on =
-		r->was_refused &&
-		(s->options->from_trace
-			 ? gp_study_ends(r->trace, r->device) != GP_ENDS_FAILURE
-			 : !gp_recording_status(&s->recording));
+	if (!gp_study_refused(trace, &r->oom_device, &r->oom))
+		return false;
+	r->oom_trace = trace;
+	return true;
+}
+
+/* Whether memory ran out as it was recorded, of the worst rank or of another,
+ * and the program went on: to an end that is well, or, of a trace, with more
+ * than a program does that ends by it. */
+static void look_for_oom(struct session *s)
+{
+	struct gp_fit_report *r = &s->report;
+	const struct gp_ranks *ranks = &s->ranking.ranks;
+
+	if (is_refused(s, r->trace))
+		r->went_on = s->options->from_trace
+				     ? gp_study_ends(r->trace, r->oom_device) !=
+					       GP_ENDS_FAILURE
+				     : !gp_recording_status(&s->recording);
+	for (size_t i = 0; i < ranks->count && !r->oom_trace; i++)
+		is_refused(s, ranks->classes[i].trace);
 }
 
 static enum gp_status explain_worst(struct session *s, struct gp_diag *diag)
@@ -615,10 +627,12 @@ static enum gp_status take(const struct session *s, struct varied *v,
 	}
 	if (r->exit)
 		failure = text;
-	else if (gp_fit_is_open(r) && (!gp_fit_needs(r) || r->sharers))
-		failure = r->sharers   ? "its processes share a device"
-			  : r->went_on ? "it ran out of memory and went on"
-				       : "it left a process running";
+	else if (gp_fit_is_open(r) &&
+		 (!gp_fit_needs(r) || r->sharers ||
+		  (r->oom_trace && gp_fit_needs(r) <= r->gpu->capacity)))
+		failure = r->sharers	 ? "its processes share a device"
+			  : r->oom_trace ? "it ran out of memory when recorded"
+					 : "it left a process running";
 	if (failure) {
 		point->failure = gp_mem_copy_text(failure, strlen(failure));
 		return GP_OK;

@@ -116,10 +116,10 @@ static enum doubt doubt_of(const struct gp_fit_report *r)
 	if (gp_verdict_is_unknown(verdict_of(r)))
 		return BY_TRACE;
 	if (!verdict_is_bad(verdict_of(r)))
-		return r->exit		? BY_EXIT
-		       : r->sharers	? BY_SHARERS
-		       : r->was_refused ? BY_REFUSAL
-					: NO_DOUBT;
+		return r->exit	      ? BY_EXIT
+		       : r->sharers   ? BY_SHARERS
+		       : r->oom_trace ? BY_REFUSAL
+				      : NO_DOUBT;
 	if (r->went_on && !r->again.is_there)
 		return BY_OOM;
 	return need.all && least_of(r, need) <= r->gpu->capacity ? BY_RANGE
@@ -223,13 +223,15 @@ static void print_doubt(const struct gp_page *page,
 			 "it ran out of memory when it was recorded, at %s. "
 			 "What is in the trace fits; what it does with more "
 			 "memory is not in it",
-			 gp_event_words(r->trace, r->device, r->oom, event));
+			 gp_event_words(r->oom_trace, r->oom_device, r->oom,
+					event));
 	else
 		snprintf(why, sizeof(why),
 			 "it ran out of memory when it was recorded, at %s, "
 			 "and went on. All that it requested does not fit; "
 			 "what it does with less memory was not recorded",
-			 gp_event_words(r->trace, r->device, r->oom, event));
+			 gp_event_words(r->oom_trace, r->oom_device, r->oom,
+					event));
 	gp_page_line(page, GP_TONE_BAD, 0,
 		     "Whether %s fits %s is not known: "
 		     "%s.",
@@ -390,7 +392,7 @@ void gp_report_fit_text(const struct gp_fit_report *r,
 	if (!r->went_on || r->again.is_there || as_it_is(r).all) {
 		print_need(&page,
 			   does_with_less(r) ? "All it asks for"
-			   : r->was_refused  ? "Needs at least"
+			   : r->oom_trace    ? "Needs at least"
 					     : "Needs",
 			   r, as_it_is(r));
 		print_need(&page, "With that setting", r, with_setting(r));

@@ -353,10 +353,12 @@ struct gp_fit_report {
 	const struct gp_trace *trace; /* the worst */
 	const struct gp_study *study; /* a case a device */
 	size_t worst;
-	uint32_t device;  /* its index */
-	bool was_refused; /* it ran out of memory when it was recorded */
-	bool went_on;	  /* and did not end by that */
-	uint64_t oom;	  /* the first event of that */
+	uint32_t device; /* its index */
+	/* Where memory ran out when it was recorded; NULL: it did not. */
+	const struct gp_trace *oom_trace;
+	uint32_t oom_device;
+	uint64_t oom; /* the event */
+	bool went_on; /* the worst did not end by that */
 	struct gp_fit_again again;
 	const struct gp_explain *explain; /* of the trace that is told of */
 };

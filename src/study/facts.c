@@ -153,11 +153,8 @@ enum gp_ends gp_study_ends(const struct gp_trace *trace, uint32_t device)
 	return trace->is_complete ? GP_ENDS_END : GP_ENDS_UNKNOWN;
 }
 
-bool gp_study_refused(const struct gp_trace *trace, uint32_t device,
-		      uint64_t *event)
+static bool is_refused(const struct gp_device_trace *t, uint64_t *event)
 {
-	const struct gp_device_trace *t = &trace->devices[device];
-
 	for (size_t i = 0; i < t->event_count; i++) {
 		if (t->events[i].kind != GP_ALLOC ||
 		    !(t->events[i].flags & GP_REFUSED))
@@ -165,6 +162,15 @@ bool gp_study_refused(const struct gp_trace *trace, uint32_t device,
 		*event = i;
 		return true;
 	}
+	return false;
+}
+
+bool gp_study_refused(const struct gp_trace *trace, uint32_t *device,
+		      uint64_t *event)
+{
+	for (*device = 0; *device < trace->device_count; ++*device)
+		if (is_refused(&trace->devices[*device], event))
+			return true;
 	return false;
 }
 

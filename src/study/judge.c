@@ -335,6 +335,7 @@ static void note_facts(const struct gp_study_config *config,
 		       const struct gp_case *c, struct gp_verdict *v)
 {
 	const struct gp_device_trace *t = &c->trace->devices[c->device];
+	uint32_t device;
 	uint64_t event;
 
 	*v = (struct gp_verdict){
@@ -344,7 +345,7 @@ static void note_facts(const struct gp_study_config *config,
 		.begins = t->start.segment_count ? GP_BEGINS_WINDOW
 						 : GP_BEGINS_WHOLE,
 		.ends = gp_study_ends(c->trace, c->device),
-		.was_refused = gp_study_refused(c->trace, c->device, &event),
+		.was_refused = gp_study_refused(c->trace, &device, &event),
 		.platform = gp_trace_platform(c->trace),
 		.was_limited = gp_replay_was_limited(c->trace, c->device),
 	};
