@@ -96,8 +96,7 @@ static void print_oom(const struct gp_page *page,
 	gp_page_line(page, GP_TONE_PLAIN, 0,
 		     "With the settings as they are %s runs out of memory at "
 		     "%s: no room for %s, with %s reserved, %s allocated, %s "
-		     "and %s the "
-		     "largest free block%s.",
+		     "and %s the largest free block%s%s.",
 		     ranks_name(report->ranks, report->worst, who),
 		     gp_event_words(report->trace,
 				    ranks_device(report->ranks, report->worst),
@@ -107,9 +106,13 @@ static void print_oom(const struct gp_page *page,
 		     gp_bytes_text(oom->allocated, allocated),
 		     gp_trouble_left(oom, left),
 		     gp_bytes_text(oom->largest_free, largest),
+		     gp_trouble_which(oom),
 		     oom->cause == GP_CAUSE_FRAGMENTATION
-			     ? ": enough in total, but no single block is "
-			       "large enough"
+			     ? *gp_trouble_which(oom)
+				       ? ": enough in total, but no single "
+					 "block there is large enough"
+				       : ": enough in total, but no single "
+					 "block is large enough"
 			     : "");
 }
 

@@ -339,14 +339,22 @@ const char *gp_trouble_left(const struct gp_oom *oom,
 	return text;
 }
 
+const char *gp_trouble_which(const struct gp_oom *oom)
+{
+	return oom->free_other_stream + oom->free_other_pool > oom->largest_free
+		       ? " in its stream and pool"
+		       : "";
+}
+
 const char *gp_trouble_largest(const struct gp_oom *oom,
 			       char text[GP_TROUBLE_LARGEST])
 {
 	char bytes[GP_BYTES_TEXT];
 
 	if (oom->largest_free)
-		snprintf(text, GP_TROUBLE_LARGEST, "largest %s",
-			 gp_bytes_text(oom->largest_free, bytes));
+		snprintf(text, GP_TROUBLE_LARGEST, "largest %s%s",
+			 gp_bytes_text(oom->largest_free, bytes),
+			 gp_trouble_which(oom));
 	else
 		snprintf(text, GP_TROUBLE_LARGEST,
 			 "none in its stream and pool%s",
@@ -368,9 +376,9 @@ static void print_cause(const struct gp_page *page, const struct gp_oom *oom)
 	 * judge. */
 	if (oom->cause == GP_CAUSE_FRAGMENTATION)
 		gp_page_field(page, "  cause",
-			      "enough in total, but no single block is large "
-			      "enough: %s reserved and free (%s), and %s",
-			      held, largest, left);
+			      "enough in total, but no single block%s is "
+			      "large enough: %s reserved and free (%s), and %s",
+			      gp_trouble_which(oom), held, largest, left);
 	else
 		gp_page_field(page, "  cause",
 			      "not enough in total: %s reserved and free and "

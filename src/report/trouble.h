@@ -23,6 +23,8 @@ void gp_trouble_mismatch(const struct gp_page *page,
 			 const struct gp_mismatch *mismatch);
 void gp_trouble_oom(const struct gp_page *page, const struct gp_trace *trace,
 		    uint32_t device, const struct gp_oom *oom);
+/* " in its stream and pool" if a block elsewhere may be larger; else "". */
+const char *gp_trouble_which(const struct gp_oom *oom);
 /* "largest 950 MiB": the largest free block of the request's stream and pool,
  * or that there is none. */
 #define GP_TROUBLE_LARGEST 64
