@@ -212,7 +212,7 @@ const char *gp_percent_change(double from, double to,
 		return text;
 	snprintf(text, GP_PERCENT_CHANGE, "%+.1f %%", percent);
 	if (fabs(percent) < 0.05)
-		strcpy(text, "<0.1 %");
+		snprintf(text, GP_PERCENT_CHANGE, "<0.1 %%");
 	return text;
 }
 
