@@ -39,8 +39,6 @@ struct callback {
 };
 #define SCOPE_FUNCTION 0
 #define SCOPE_BACKWARD 1
-#define THREAD_ID      "_ZN2at14RecordFunction15currentThreadIdEv"
-#define RECORD_NAME    "_ZNK2at14RecordFunction4nameEv"
 
 struct frame {
 	const struct operation *operation; /* NULL: a range, no operator */
@@ -642,31 +640,6 @@ static void on_end(const char *record, void *context)
 	free(f.made);
 }
 
-/* at::RecordFunction::name; NULL: there is none. */
-static const char *(*name_of_record)(const char *record);
-
-static void *on_node(void **context, const char *record)
-{
-	*context = NULL;
-	if (evaluate_is_here())
-		return context;
-	owners_enter_node(tensors_sequence(record),
-			  tensors_forward_thread(record));
-	if (name_of_record)
-		interpreter_set_node(name_of_record(record));
-	return context;
-}
-
-static void on_node_end(const char *record, void *context)
-{
-	(void)record;
-	(void)context;
-	if (evaluate_is_here())
-		return;
-	owners_leave_node();
-	interpreter_set_node(NULL);
-}
-
 /* ---- what is saved for backward while it runs ---- */
 
 static bool is_among(const struct argument *arguments, size_t count,
@@ -978,10 +951,9 @@ bool operators_watch(unsigned release, const char *new_scalar)
 	struct callback callback = { .begin = on_begin,
 				     .end = on_end,
 				     .probability = 1 };
-	struct callback node = { .begin = on_node,
-				 .end = on_node_end,
+	struct callback node = { .begin = owners_enter_node,
+				 .end = owners_leave_node,
 				 .probability = 1 };
-	uint64_t (*thread)(void);
 	uint64_t (*add)(struct callback callback);
 
 	*(void **)&add = torch_symbol("torch_cpu", ADD_CALLBACK);
@@ -993,11 +965,9 @@ bool operators_watch(unsigned release, const char *new_scalar)
 	callback.choices[layout->scopes] = true;
 	callback.choices[layout->scopes + 1] = true;
 	add(callback);
+	owners_prepare();
 	node.choices[SCOPE_BACKWARD] = true;
 	add(node);
-	*(void **)&name_of_record = torch_symbol("torch_cpu", RECORD_NAME);
-	*(void **)&thread = torch_symbol("torch_cpu", THREAD_ID);
-	owners_set_thread(thread);
 	scalar = new_scalar;
 	process_hooks.work = on_work;
 	process_hooks.read = on_read;

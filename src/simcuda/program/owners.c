@@ -10,8 +10,15 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "simcuda/program/entries.h"
+#include "simcuda/program/evaluate.h"
+#include "simcuda/program/interpreter.h"
 #include "simcuda/program/recorder.h"
 #include "simcuda/program/scripts.h"
+#include "simcuda/program/tensors.h"
+#include "simcuda/program/torch.h"
+
+#define THREAD_ID   "_ZN2at14RecordFunction15currentThreadIdEv"
+#define RECORD_NAME "_ZNK2at14RecordFunction4nameEv"
 
 /* enum gp_category of gpupool/trace.h, by its names. */
 enum category {
@@ -72,7 +79,9 @@ static struct {
 	size_t unused_count, unused_room;
 	struct gp_map open; /* ranges */
 	uint32_t ranges;
-	uint64_t (*thread)(void);
+	uint64_t (*thread)(void); /* at::RecordFunction::currentThreadId */
+	/* at::RecordFunction::name; NULL: there is none */
+	const char *(*node_name)(const char *record);
 } all;
 
 static _Thread_local struct {
@@ -301,9 +310,10 @@ static uint64_t node_of(int64_t sequence, uint64_t thread)
 	return gp_hash64(gp_hash64(thread) ^ (uint64_t)sequence);
 }
 
-void owners_set_thread(uint64_t (*current)(void))
+void owners_prepare(void)
 {
-	all.thread = current;
+	*(void **)&all.thread = torch_symbol("torch_cpu", THREAD_ID);
+	*(void **)&all.node_name = torch_symbol("torch_cpu", RECORD_NAME);
 }
 
 void owners_operator(int64_t sequence)
@@ -322,7 +332,7 @@ void owners_operator(int64_t sequence)
 			      memory_order_relaxed);
 }
 
-void owners_enter_node(int64_t sequence, uint64_t thread)
+static void enter_node(int64_t sequence, uint64_t thread)
 {
 	uint64_t node = node_of(sequence, thread);
 	uint64_t found =
@@ -334,9 +344,25 @@ void owners_enter_node(int64_t sequence, uint64_t thread)
 	push(NODE, is_known ? (int)module : NO_MODULE);
 }
 
-void owners_leave_node(void)
+void *owners_enter_node(void **context, const char *record)
 {
+	*context = NULL;
+	if (evaluate_is_here())
+		return context;
+	enter_node(tensors_sequence(record), tensors_forward_thread(record));
+	if (all.node_name)
+		interpreter_set_node(all.node_name(record));
+	return context;
+}
+
+void owners_leave_node(const char *record, void *context)
+{
+	(void)record;
+	(void)context;
+	if (evaluate_is_here())
+		return;
 	pop(NODE);
+	interpreter_set_node(NULL);
 }
 
 /* ---- memory passed to libraries ---- */

@@ -34,13 +34,11 @@ void owners_settle(void);
 /* An operator begins. `sequence` is the number of its backward node in this
  * thread; negative: it has none. */
 void owners_operator(int64_t sequence);
-/* A backward node begins, made under that number in that thread
- * (at::RecordFunction::currentThreadId); and ends. */
-void owners_enter_node(int64_t sequence, uint64_t thread);
-void owners_leave_node(void);
-/* Sets the function that gives PyTorch's id of the calling thread,
- * at::RecordFunction::currentThreadId. */
-void owners_set_thread(uint64_t (*current)(void));
+/* Callbacks of at::RecordFunction: a backward node begins, and ends. */
+void *owners_enter_node(void **context, const char *record);
+void owners_leave_node(const char *record, void *context);
+/* To be called before these. */
+void owners_prepare(void);
 
 /* cuBLAS or cuDNN uses the block at this address as its workspace. */
 enum owners_library { OWNERS_CUBLAS, OWNERS_CUDNN };
