@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -36,6 +35,13 @@ enum gp_status gp_file_status(int error)
 		if (error == system[i])
 			return GP_SYSTEM;
 	return GP_INPUT;
+}
+
+bool gp_file_is_folder(const char *path)
+{
+	struct stat info;
+
+	return !stat(path, &info) && S_ISDIR(info.st_mode);
 }
 
 /* ---- the target ---- */

@@ -13,6 +13,7 @@
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "gpupool/status.h"
@@ -35,6 +36,8 @@ struct gp_output {
 /* The status for an errno: GP_SYSTEM if the system failed or lacks a resource;
  * else GP_INPUT, for example if the file does not exist. */
 enum gp_status gp_file_status(int error);
+
+bool gp_file_is_folder(const char *path);
 
 /* path "-" or NULL: standard output. */
 enum gp_status gp_output_open(struct gp_output *output, const char *path,

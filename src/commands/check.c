@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "commands/command.h"
@@ -58,9 +59,8 @@ static enum gp_status read_trace(struct held_run *s)
 		.path = s->run->path,
 		.most_bytes = s->config->max_input,
 	};
-	struct stat info;
 
-	if (!stat(config.path, &info) && S_ISDIR(info.st_mode))
+	if (gp_file_is_folder(config.path))
 		return refuse_folder(&s->result->diag);
 	return gp_input_read(&config, &s->trace, &s->result->diag);
 }

@@ -3,9 +3,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/bytes.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "commands/command.h"
@@ -89,13 +89,6 @@ static struct rank_file file_of(const char *path, const char *folder)
 	return file;
 }
 
-static bool is_folder(const char *path)
-{
-	struct stat info;
-
-	return !stat(path, &info) && S_ISDIR(info.st_mode);
-}
-
 /* With those that could not be read: they are there, too. The caller frees. */
 static struct rank_files list_files(const struct gp_ranks *ranks,
 				    const char *operand)
@@ -103,7 +96,7 @@ static struct rank_files list_files(const struct gp_ranks *ranks,
 	size_t most = ranks->files + ranks->unread_count, n = 0;
 	struct rank_files files = {
 		.items = gp_mem_alloc(most + 1, sizeof(*files.items)),
-		.is_folder = is_folder(operand),
+		.is_folder = gp_file_is_folder(operand),
 	};
 	const char *folder = files.is_folder ? operand : NULL;
 

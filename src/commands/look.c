@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/text_sink.h"
@@ -229,13 +229,6 @@ static void take_unknown(void *arg, struct gp_source *source)
 	s->logs[s->log_count++] = log;
 }
 
-static bool is_folder(const char *path)
-{
-	struct stat info;
-
-	return !stat(path, &info) && S_ISDIR(info.st_mode);
-}
-
 /* Where no input is a trace. */
 static enum gp_status look_at_logs(struct session *s, enum gp_status status,
 				   struct gp_diag *diag)
@@ -250,7 +243,8 @@ static enum gp_status look_at_logs(struct session *s, enum gp_status status,
 	r->count = s->log_count;
 	r->first = oom_logs_first(s->logs, s->log_count, &r->is_by_time);
 	r->folder = strlen(s->folder);
-	r->has_several = o->operand_count > 1 || is_folder(o->operands[0]);
+	r->has_several =
+		o->operand_count > 1 || gp_file_is_folder(o->operands[0]);
 	*diag = (struct gp_diag){ 0 };
 	return GP_OK;
 }

@@ -22,9 +22,9 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/safe.h"
 #include "commands/command.h"
@@ -672,9 +672,7 @@ static enum gp_status check_folders(const struct gp_options *options,
 				    struct gp_diag *diag)
 {
 	for (size_t i = 0; i < options->operand_count; i++) {
-		struct stat info;
-
-		if (!stat(options->operands[i], &info) && S_ISDIR(info.st_mode))
+		if (gp_file_is_folder(options->operands[i]))
 			continue;
 		gp_diag_file(diag, options->operands[i]);
 		return gp_diag_set(diag, GP_INPUT, "not a folder");

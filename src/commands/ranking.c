@@ -220,9 +220,8 @@ static enum gp_status paths_add(struct gp_paths *paths, const char *path,
 {
 	size_t before = paths->count;
 	enum gp_status status;
-	struct stat info;
 
-	if (stat(path, &info) || !S_ISDIR(info.st_mode)) {
+	if (!gp_file_is_folder(path)) {
 		add_named(paths, gp_mem_copy_text(path, strlen(path)));
 		return GP_OK;
 	}

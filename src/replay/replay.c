@@ -541,13 +541,16 @@ static enum gp_status run_all(const struct gp_replay_config *config,
 			      struct gp_diag *diag)
 {
 	enum gp_status status;
+	uint64_t at_start;
 	struct replay r;
 
 	replay_init(&r, config, order, result);
 	status = start(&r, diag);
 	if (status != GP_OK)
 		return status;
+	at_start = result->at_peak.reserved;
 	run(&r, r.device_trace->event_count);
+	result->peak_is_from_start = result->at_peak.reserved == at_start;
 	return end(&r, diag);
 }
 
@@ -585,10 +588,8 @@ static enum gp_status keep_peak(const struct gp_replay_config *config,
 	status = start(&r, diag);
 	if (status != GP_OK)
 		return status;
-	result->peak_is_from_start =
-		again.at_peak.reserved == fullest->reserved;
 	/* Unless it is the state before the first event. */
-	if (again.at_peak.reserved != fullest->reserved ||
+	if (!result->peak_is_from_start ||
 	    again.at_peak.allocated != fullest->allocated)
 		run(&r, fullest->event + 1);
 	status = end(&r, diag);

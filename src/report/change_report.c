@@ -478,11 +478,11 @@ static void print_verdict(const struct gp_page *page,
 			     causes);
 	else
 		gp_page_line(page, b > a ? GP_TONE_BAD : GP_TONE_GOOD, 2,
-			     "B reserves %s %s than A at the peak%s%s%s: %s.",
+			     "B reserves %s %s than A at the peak%s: %s.",
 			     gp_bytes_text(distance(a, b), bytes),
-			     b > a ? "more" : "less", a ? " (" : "",
-			     gp_percent_change((double)a, (double)b, percent),
-			     a ? ")" : "", causes);
+			     b > a ? "more" : "less",
+			     gp_percent_aside((double)a, (double)b, percent),
+			     causes);
 }
 
 /* ---- the table that adds up ---- */

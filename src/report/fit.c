@@ -218,20 +218,17 @@ static void print_doubt(const struct gp_page *page,
 			 "%" PRIu32 " of its processes use cuda:%" PRIu32
 			 ", and each was judged as if it were alone there",
 			 r->sharers, r->shared);
-	else if (doubt == BY_REFUSAL)
-		snprintf(why, sizeof(why),
-			 "it ran out of memory when it was recorded, at %s. "
-			 "What is in the trace fits; what it does with more "
-			 "memory is not in it",
-			 gp_event_words(r->oom_trace, r->oom_device, r->oom,
-					event));
 	else
 		snprintf(why, sizeof(why),
-			 "it ran out of memory when it was recorded, at %s, "
-			 "and went on. All that it requested does not fit; "
-			 "what it does with less memory was not recorded",
+			 "it ran out of memory when it was recorded, at %s%s",
 			 gp_event_words(r->oom_trace, r->oom_device, r->oom,
-					event));
+					event),
+			 doubt == BY_REFUSAL
+				 ? ". What is in the trace fits; what it does "
+				   "with more memory is not in it"
+				 : ", and went on. All that it requested does "
+				   "not fit; what it does with less memory was "
+				   "not recorded");
 	gp_page_line(page, GP_TONE_BAD, 0,
 		     "Whether %s fits %s is not known: "
 		     "%s.",

@@ -161,7 +161,6 @@ static void print_failure(const struct look *l)
 static const char *gap_before(const struct gp_explain *e, char *text,
 			      size_t size)
 {
-	const struct gp_device_trace *device = &e->trace->devices[e->device];
 	const struct gp_moment *peak = &e->result.at_peak;
 	char at[GP_EVENT_TEXT], gap[GP_BYTES_TEXT];
 
@@ -169,7 +168,7 @@ static const char *gap_before(const struct gp_explain *e, char *text,
 	if (peak->event >= e->event || peak->reserved != e->gap.reserved)
 		return text;
 	gp_bytes_text(peak->reserved - peak->allocated, gap);
-	if (gp_state_reserved(&device->start) >= peak->reserved)
+	if (e->result.peak_is_from_start)
 		snprintf(text, size, "; %s at the start of the trace", gap);
 	else
 		snprintf(text, size, "; %s when the peak was reached, %s", gap,

@@ -207,12 +207,24 @@ const char *gp_percent_change(double from, double to,
 {
 	double percent = (to - from) / from * 100;
 
-	*text = '\0';
 	if (from <= 0 || from == to)
-		return text;
-	snprintf(text, GP_PERCENT_CHANGE, "%+.1f %%", percent);
-	if (fabs(percent) < 0.05)
+		*text = '\0';
+	else if (fabs(percent) < 0.05)
 		snprintf(text, GP_PERCENT_CHANGE, "<0.1 %%");
+	else
+		snprintf(text, GP_PERCENT_CHANGE, "%+.1f %%", percent);
+	return text;
+}
+
+const char *gp_percent_aside(double from, double to,
+			     char text[GP_PERCENT_CHANGE])
+{
+	char percent[GP_PERCENT_CHANGE - 3];
+
+	if (*gp_percent_change(from, to, text)) {
+		snprintf(percent, sizeof(percent), "%s", text);
+		snprintf(text, GP_PERCENT_CHANGE, " (%s)", percent);
+	}
 	return text;
 }
 

@@ -69,6 +69,9 @@ const char *gp_percent_text(double ratio, char text[GP_PERCENT_TEXT]);
 #define GP_PERCENT_CHANGE 32
 const char *gp_percent_change(double from, double to,
 			      char text[GP_PERCENT_CHANGE]);
+/* The same in a sentence: " (+42.0 %)". */
+const char *gp_percent_aside(double from, double to,
+			     char text[GP_PERCENT_CHANGE]);
 
 /* A measure's value, formatted by its unit. */
 const char *gp_measure_text(const struct gp_measure *measure,

@@ -442,11 +442,10 @@ static void print_verdict(const struct gp_page *page,
 			     "Both reserve the same at their peaks.");
 	else
 		gp_page_line(page, rb > ra ? GP_TONE_BAD : GP_TONE_GOOD, 2,
-			     "B reserves %s %s than A at the peak%s%s%s.",
+			     "B reserves %s %s than A at the peak%s.",
 			     gp_bytes_text(rb > ra ? rb - ra : ra - rb, bytes),
-			     rb > ra ? "more" : "less", ra ? " (" : "",
-			     gp_percent_change((double)ra, (double)rb, percent),
-			     ra ? ")" : "");
+			     rb > ra ? "more" : "less",
+			     gp_percent_aside((double)ra, (double)rb, percent));
 }
 
 static void print_estimate_of_b(const struct gp_page *page,

@@ -64,9 +64,9 @@ const char *gp_gate_change_text(const struct gp_number *number,
 			 by < 0 ? "-" : "",
 			 (double)magnitude(by) * 100 / GP_NUMBER_MILLION);
 	else
-		gp_percent_change((double)from->value, (double)to->value, part);
-	snprintf(text, 2 * GP_GATE_TEXT, "%s%s%s%s%s", by < 0 ? "" : "+", value,
-		 *part ? " (" : "", part, *part ? ")" : "");
+		gp_percent_aside((double)from->value, (double)to->value, part);
+	snprintf(text, 2 * GP_GATE_TEXT, "%s%s%s", by < 0 ? "" : "+", value,
+		 part);
 	return text;
 }
 

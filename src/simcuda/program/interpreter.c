@@ -231,12 +231,12 @@ static size_t walk(struct place places[MOST_FRAMES])
 	return count;
 }
 
-/* The backward node that this thread runs; "": none. */
-static _Thread_local char node_name[120];
+/* The backward node that this thread runs; NULL: none. Borrowed. */
+static _Thread_local const char *node_name;
 
 void interpreter_set_node(const char *name)
 {
-	snprintf(node_name, sizeof(node_name), "%s", name ? name : "");
+	node_name = name;
 }
 
 static void put_site(const char *text, uint32_t caller)
@@ -271,21 +271,29 @@ static void put_place(const struct place *place, uint32_t caller)
 		py.Py_DecRef(name);
 }
 
+/* The site of that key; false: it is new, and has to be written. */
+static bool find_site(uint64_t key, uint32_t *site)
+{
+	*site = gp_map_get(&program.sites, key);
+	if (*site != GP_MAP_NONE)
+		return true;
+	*site = ++program.site_count;
+	gp_map_put(&program.sites, key, *site);
+	return false;
+}
+
 /* Takes ownership of the place's code object; it is kept if the site is new. */
 static uint32_t site_of(const struct place *place, uint32_t caller)
 {
 	uint64_t key = gp_hash64(gp_hash64((uintptr_t)place->code ^
 					   (uint64_t)place->line << 48) ^
 				 caller);
-	uint32_t site = gp_map_get(&program.sites, key);
+	uint32_t site;
 
-	if (site != GP_MAP_NONE) {
+	if (find_site(key, &site))
 		py.Py_DecRef(place->code);
-		return site;
-	}
-	site = ++program.site_count;
-	gp_map_put(&program.sites, key, site);
-	put_place(place, caller);
+	else
+		put_place(place, caller);
 	return site;
 }
 
@@ -296,12 +304,8 @@ static uint32_t site_of_node(void)
 
 	for (const char *c = node_name; *c; c++)
 		key = gp_hash64(key ^ (unsigned char)*c);
-	site = gp_map_get(&program.sites, key);
-	if (site != GP_MAP_NONE)
-		return site;
-	site = ++program.site_count;
-	gp_map_put(&program.sites, key, site);
-	put_site(node_name, NO_SITE);
+	if (!find_site(key, &site))
+		put_site(node_name, NO_SITE);
 	return site;
 }
 
@@ -330,7 +334,7 @@ uint32_t interpreter_site(void)
 	pthread_mutex_lock(&program.lock);
 	if (runs_python)
 		site = site_of_stack();
-	if (site == NO_SITE && *node_name)
+	if (site == NO_SITE && node_name)
 		site = site_of_node();
 	pthread_mutex_unlock(&program.lock);
 	if (runs_python)

@@ -39,8 +39,8 @@ bool interpreter_run(void *globals, const char *script);
  * runs no Python function, its backward node. No lock may be held, as it waits
  * for the GIL. */
 uint32_t interpreter_site(void);
-/* This thread begins a backward node of that name, such as "MmBackward0"; NULL:
- * it ends one. */
+/* This thread begins a backward node of that name, such as "MmBackward0", which
+ * is borrowed until it ends; NULL: it ends one. */
 void interpreter_set_node(const char *name);
 
 /* "train.py:12 (via modeling_x.py:78)": the program's own line that this thread

@@ -74,18 +74,6 @@ static void find_floor(struct gp_explain *explain)
 	gp_spans_release(&spans);
 }
 
-/* Whether a window reserves the most, and has the most of it in use, before any
- * of its events. */
-static bool is_fullest_at_start(const struct gp_explain *explain)
-{
-	const struct gp_device_trace *device =
-		&explain->trace->devices[explain->device];
-	const struct gp_moment *fullest = &explain->result.at_fullest;
-
-	return device->event_count && !fullest->event &&
-	       gp_state_reserved(&device->start) >= fullest->reserved;
-}
-
 /* The event to explain. A window may begin at its peak, which no event in it
  * explains. */
 static uint64_t moment_of(const struct gp_explain_config *config,
@@ -95,7 +83,7 @@ static uint64_t moment_of(const struct gp_explain_config *config,
 
 	if (result->first_oom.is_there)
 		return result->first_oom.event;
-	if (is_fullest_at_start(explain))
+	if (result->peak_is_from_start && !result->at_fullest.event)
 		return gp_study_fullest(explain->trace, explain->device);
 	return result->at_peak.event && !config->look_at_fullest
 		       ? result->at_peak.event
