@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* gpupool check: runs held to their limits and their baseline. */
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -212,6 +213,25 @@ static enum gp_status check_devices(const struct held_run *s)
 		"the baseline is stale: the trace now has other devices");
 }
 
+/* A program that recorded nothing keeps every limit. */
+static enum gp_status check_requests(const struct held_run *s)
+{
+	uint64_t then = 0, now = 0;
+
+	for (size_t d = 0; d < s->record->device_count; d++) {
+		now += s->record->devices[d].fingerprint.requests;
+		then += s->result->baseline->devices[d].fingerprint.requests;
+	}
+	if (now || !then)
+		return GP_OK;
+	gp_diag_hint(&s->result->diag,
+		     "look whether the program ran; if this is intended: "
+		     "gpupool check --update");
+	return gp_diag_set(&s->result->diag, GP_INPUT,
+			   "%s makes no requests, its baseline %" PRIu64,
+			   s->run->trace, then);
+}
+
 /* Finds, in a second replay, what the actions of the first do not show. */
 static enum gp_status look_again(struct held_run *s, size_t d,
 				 const struct gp_gate_device *device,
@@ -304,6 +324,8 @@ static enum gp_status judge(struct held_run *s)
 {
 	enum gp_status worst = GP_OK, status = check_devices(s);
 
+	if (status == GP_OK)
+		status = check_requests(s);
 	if (status != GP_OK)
 		return status;
 	s->result->device_count = s->record->device_count;
