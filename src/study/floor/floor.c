@@ -455,12 +455,14 @@ static void pack(struct attempt *a)
 {
 	struct moment *moments;
 	size_t count = spans_moments(a->spans, false, &moments);
-	uint64_t small = small_size(a, moments, count);
-	bool is_simple = is_even(a->spans);
+	uint64_t small = 0;
 
-	if (is_simple)
+	if (is_even(a->spans)) {
 		pack_in_time(a, moments, count);
-	if (small && is_simple && !is_done(a))
+		if (!is_done(a))
+			small = small_size(a, moments, count);
+	}
+	if (small)
 		pack_apart(a, moments, count, small);
 	else if (!is_done(a))
 		pack_large(a);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/larger.h"
 #include "base/map.h"
 #include "base/mem.h"
 
@@ -36,17 +37,12 @@ struct heap {
 	uint64_t height;
 };
 
-static uint64_t largest(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
 static void update(struct heap *h, uint32_t i)
 {
 	struct node *n = &h->nodes[i];
 
-	n->largest = largest(n->size, largest(h->nodes[n->left].largest,
-					      h->nodes[n->right].largest));
+	n->largest = gp_larger(n->size, gp_larger(h->nodes[n->left].largest,
+						  h->nodes[n->right].largest));
 }
 
 static uint32_t make(struct heap *h, uint64_t from, uint64_t size)
@@ -101,24 +97,57 @@ static void split(struct heap *h, uint32_t i, uint64_t at, uint32_t *low,
 	update(h, i);
 }
 
-static void insert(struct heap *h, uint64_t from, uint64_t size)
+/* Adds a new range to tree i; returns the tree. */
+static uint32_t insert(struct heap *h, uint32_t i, uint32_t new)
 {
-	uint32_t low, high;
+	struct node *nodes = h->nodes, *n = &nodes[i];
 
-	split(h, h->root, from, &low, &high);
-	h->root = join(h, join(h, low, make(h, from, size)), high);
+	if (!i || nodes[new].priority > n->priority) {
+		split(h, i, nodes[new].from, &nodes[new].left,
+		      &nodes[new].right);
+		i = new;
+	} else if (nodes[new].from < n->from) {
+		n->left = insert(h, n->left, new);
+	} else {
+		n->right = insert(h, n->right, new);
+	}
+	update(h, i);
+	return i;
 }
 
-/* Removes the range that begins there. */
-static void erase(struct heap *h, uint64_t from)
+/* Removes the range that begins at `at` from tree i; returns the tree. */
+static uint32_t erase(struct heap *h, uint32_t i, uint64_t at)
 {
-	uint32_t low, middle, high;
+	struct node *n = &h->nodes[i];
+	uint32_t rest;
 
-	split(h, h->root, from, &low, &high);
-	split(h, high, from + 1, &middle, &high);
-	h->nodes[middle].left = h->spare;
-	h->spare = middle;
-	h->root = join(h, low, high);
+	if (n->from == at) {
+		rest = join(h, n->left, n->right);
+		n->left = h->spare;
+		h->spare = i;
+		return rest;
+	}
+	if (at < n->from)
+		n->left = erase(h, n->left, at);
+	else
+		n->right = erase(h, n->right, at);
+	update(h, i);
+	return i;
+}
+
+/* Changes the range that begins at `at`; it stays between its neighbours. */
+static void change(struct heap *h, uint32_t i, uint64_t at, uint64_t from,
+		   uint64_t size)
+{
+	struct node *n = &h->nodes[i];
+
+	if (n->from == at) {
+		n->from = from;
+		n->size = size;
+	} else {
+		change(h, at < n->from ? n->left : n->right, at, from, size);
+	}
+	update(h, i);
 }
 
 /* The last range that begins below `at`, or 0. */
@@ -170,33 +199,37 @@ static uint64_t take(struct heap *h, uint64_t size)
 	if (i) {
 		from = h->nodes[i].from;
 		over = h->nodes[i].size - size;
-		erase(h, from);
 		if (over)
-			insert(h, from + size, over);
+			change(h, h->root, from, from + size, over);
+		else
+			h->root = erase(h, h->root, from);
 		return from;
 	}
 	h->top += size;
-	h->height = largest(h->height, h->top);
+	h->height = gp_larger(h->height, h->top);
 	return from;
 }
 
+/* Free ranges are apart from each other and from the top. */
 static void give(struct heap *h, uint64_t from, uint64_t size)
 {
 	uint32_t low = before(h, from), high = at(h, from + size);
+	uint64_t start = from, end = from + size;
 
-	if (high) {
-		size += h->nodes[high].size;
-		erase(h, h->nodes[high].from);
-	}
-	if (low && h->nodes[low].from + h->nodes[low].size == from) {
-		from = h->nodes[low].from;
-		size += h->nodes[low].size;
-		erase(h, from);
-	}
-	if (from + size == h->top)
-		h->top = from;
+	if (low && h->nodes[low].from + h->nodes[low].size == from)
+		start = h->nodes[low].from;
+	if (high)
+		end += h->nodes[high].size;
+	if (start < from && (high || end == h->top))
+		h->root = erase(h, h->root, high ? from + size : start);
+	if (end == h->top)
+		h->top = start;
+	else if (start < from)
+		change(h, h->root, start, start, end - start);
+	else if (high)
+		change(h, h->root, from + size, from, end - from);
 	else
-		insert(h, from, size);
+		h->root = insert(h, h->root, make(h, from, size));
 }
 
 uint64_t heap_pack(const struct gp_spans *spans, const struct moment *moments,

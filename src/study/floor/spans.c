@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/larger.h"
 #include "base/mem.h"
 
 /* ---- from a trace ---- */
@@ -92,15 +93,49 @@ void gp_spans_release(struct gp_spans *spans)
 
 /* ---- in order of time ---- */
 
-static int by_time(const void *a, const void *b)
-{
-	const struct moment *x = a, *y = b;
+#define DIGIT 11 /* bits */
 
-	if (x->time != y->time)
-		return x->time < y->time ? -1 : 1;
-	if (x->kind != y->kind)
-		return x->kind < y->kind ? -1 : 1;
-	return (x->span > y->span) - (x->span < y->span);
+/* The first digit is the kind, the others are of the time. */
+static size_t digit_of(const struct moment *moment, int digit)
+{
+	if (!digit)
+		return moment->kind;
+	return moment->time >> (digit - 1) * DIGIT & ((1U << DIGIT) - 1);
+}
+
+static void sort_by_digit(const struct moment *from, size_t n, int digit,
+			  struct moment *to)
+{
+	size_t ends[1U << DIGIT] = { 0 }, end = 0;
+
+	for (size_t i = 0; i < n; i++)
+		ends[digit_of(&from[i], digit)]++;
+	for (size_t d = 0; d < 1U << DIGIT; d++)
+		ends[d] = end += ends[d];
+	for (size_t i = n; i-- > 0;)
+		to[--ends[digit_of(&from[i], digit)]] = from[i];
+}
+
+/* By time and kind, in the order of the spans where both are equal; times are
+ * mostly numbers of events, which have few digits. */
+static struct moment *sort_by_time(struct moment *list, size_t n)
+{
+	struct moment *sorted = gp_mem_alloc(n + 1, sizeof(*sorted)), *other;
+	uint64_t last = 0;
+	int digits = 1;
+
+	for (size_t i = 0; i < n; i++)
+		last = gp_larger(last, list[i].time);
+	for (; last; last >>= DIGIT)
+		digits++;
+	for (int digit = 0; digit < digits; digit++) {
+		sort_by_digit(list, n, digit, sorted);
+		other = list;
+		list = sorted;
+		sorted = other;
+	}
+	free(sorted);
+	return list;
 }
 
 static size_t add_piece(struct moment *list, uint32_t span, uint64_t lower,
@@ -135,8 +170,7 @@ size_t spans_moments(const struct gp_spans *spans, bool with_gaps,
 		}
 		n += add_piece(list + n, i, lower, span->upper);
 	}
-	qsort(list, n, sizeof(*list), by_time);
-	*moments = list;
+	*moments = sort_by_time(list, n);
 	return n;
 }
 
