@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "commands/output.h"
 #include "commands/session.h"
+#include "report/verdict.h"
 #include "trace/draft.h"
 #include "trace/ranks.h"
 
@@ -204,8 +205,8 @@ enum gp_status gp_trace_file_is_idle(const struct gp_trace *trace,
 	}
 	gp_diag_hint(diag,
 		     "gpupool explain says what holds it; for requests, call "
-		     "torch.cuda.memory._record_memory_history() before the "
-		     "snapshot");
+		     "%s before the snapshot",
+		     verdict_record_call(trace->release.last));
 	return gp_diag_foreign(diag,
 			       "the file has no requests to replay, only the "
 			       "state of the memory");

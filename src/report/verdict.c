@@ -185,8 +185,18 @@ static void say_undecided(struct gp_words *words, const struct gp_verdict *v)
 	else
 		gp_say(words,
 		       "nothing is requested in the trace; to record requests, "
-		       "call torch.cuda.memory._record_memory_history() before "
-		       "the first step.");
+		       "call %s before the first step.",
+		       verdict_record_call(v->release));
+}
+
+/* torch/cuda/memory.py, _record_memory_history: in 2.0 the first argument has
+ * no default, and one event is kept unless more are asked for. */
+const char *verdict_record_call(uint8_t release)
+{
+	return release > 0 ? "torch.cuda.memory._record_memory_history()"
+			   : "torch.cuda.memory._record_memory_history(True, "
+			     "trace_alloc_max_entries=1000000, "
+			     "trace_alloc_record_context=True)";
 }
 
 struct gp_words verdict_sentence(const struct gp_verdict *v)

@@ -9,6 +9,8 @@
 
 /* The verdict in a sentence. */
 struct gp_words verdict_sentence(const struct gp_verdict *verdict);
+/* The call that records requests, for that release of PyTorch. */
+const char *verdict_record_call(uint8_t release);
 /* Further sentences that a reader has to know; "": none. */
 struct gp_words verdict_limits(const struct gp_verdict *verdict);
 /* Whether the trace does not fit as it is. */
