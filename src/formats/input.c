@@ -50,11 +50,14 @@ static enum gp_status read_binary(struct gp_source *source,
 	return gp_trace_map(fd, size, trace, diag);
 }
 
+static bool begins_with(const unsigned char *at, size_t n, const char *text)
+{
+	return n >= strlen(text) && !memcmp(at, text, strlen(text));
+}
+
 static bool is_binary(const unsigned char *at, size_t n)
 {
-	size_t length = strlen(GP_BINARY_MAGIC);
-
-	return n >= length && !memcmp(at, GP_BINARY_MAGIC, length);
+	return begins_with(at, n, GP_BINARY_MAGIC);
 }
 
 /* ---- formats in JSON ---- */
@@ -65,6 +68,16 @@ static void skip_blanks(const unsigned char **at, size_t *n)
 		++*at;
 		--*n;
 	}
+}
+
+/* torch/profiler/_memory_profiler.py, export_memory_timeline: a picture, or
+ * lists of numbers. */
+static bool is_timeline(const unsigned char *at, size_t n)
+{
+	return begins_with(at, n,
+			   "<html>\n<head><meta charset=\"utf-8\" />"
+			   "<title>GPU Memory Timeline") ||
+	       (n > 2 && begins_with(at, n, "[[") && isdigit(at[2]));
 }
 
 /* Of a list only one that begins with another list, an object or a text: logs
@@ -80,7 +93,7 @@ static bool is_json(const unsigned char *at, size_t n)
 		n -= sizeof(bom);
 	}
 	skip_blanks(&at, &n);
-	if (!n || (*at != '[' && *at != '{'))
+	if (!n || (*at != '[' && *at != '{') || is_timeline(at, n))
 		return false;
 	is_list = *at++ == '[';
 	n--;
@@ -188,11 +201,6 @@ const struct gp_input_format *gp_input_format(size_t index)
 	return index < FORMATS ? &formats[index].named : NULL;
 }
 
-static bool begins_with(const unsigned char *at, size_t n, const char *text)
-{
-	return n >= strlen(text) && !memcmp(at, text, strlen(text));
-}
-
 static bool is_zero(const unsigned char *at, size_t n)
 {
 	return !*at && !memcmp(at, at + 1, n - 1);
@@ -222,6 +230,13 @@ static enum gp_status fail_unknown(const unsigned char *at, size_t n,
 {
 	const struct gp_oom_mark *mark;
 
+	if (is_timeline(at, n)) {
+		gp_diag_hint(diag, "export_chrome_trace() of the same profile, "
+				   "with profile_memory=True, has requests; a "
+				   "memory snapshot has more");
+		return gp_diag_foreign(diag, "it is a memory timeline: sums, "
+					     "without requests");
+	}
 	for (size_t i = 0; i < sizeof(strangers) / sizeof(*strangers); i++)
 		if (begins_with(at, n, strangers[i].begin)) {
 			gp_diag_hint(diag, "%s", strangers[i].hint);
