@@ -260,7 +260,8 @@ const struct gp_key keys_of_runs[] = {
 	NAMED("at_fullest", 0, "moment",
 	      "Of the moments with as much reserved, the first with most "
 	      "allocated."),
-	NAMED("at_end", 0, "moment", "The end of the run."),
+	NAMED("at_end", 0, "moment",
+	      "The end of the run; event is the number of events."),
 
 	NEW("at_peak", "The peak, in short."),
 	KEY_IN(gp_moment, event, "event", EVENT, 0, "As in measures.at_peak."),
@@ -429,7 +430,8 @@ const struct gp_key keys_of_runs[] = {
 	KEYS_OF("fidelity_sum"),
 	NAMED("at_peak", 0, "moment",
 	      "The first moment at which most is reserved."),
-	NAMED("at_end", 0, "moment", "The end of the run."),
+	NAMED("at_end", 0, "moment",
+	      "The end of the run; event is the number of events."),
 
 	REPORT("check", "gpupool-check/1",
 	       "Whether runs are within their limits."),
