@@ -16,6 +16,39 @@
 
 /* ---- what stood in the way ---- */
 
+/* What shows who holds a device's memory. */
+static const char *const smi[] = {
+	[OOM_OF_CUDA] = "nvidia-smi",
+	[OOM_OF_HIP] = "rocm-smi",
+	[OOM_OF_XPU] = "xpu-smi",
+	[OOM_OF_MPS] = "Activity Monitor",
+};
+
+static const char *who_withholds(const struct oom_message *m)
+{
+	if (m->limit.is_there)
+		return "its limit withholds";
+	return m->others.is_there ? "other processes hold"
+				  : "this PyTorch does not hold";
+}
+
+/* A new segment needs no pieces that fit: 20 MiB more at most (kLargeBuffer).
+ */
+static void say_other_room(struct gp_words *words, const struct oom_message *m,
+			   const struct oom_conclusion *c)
+{
+	char bytes[GP_BYTES_TEXT];
+
+	if (c->withheld < m->asked.bytes + (UINT64_C(20) << 20))
+		return;
+	gp_say(words, " With the %s that %s it would have fitted, too",
+	       gp_bytes_text(c->withheld, bytes), who_withholds(m));
+	if (m->limit.is_there)
+		gp_say(words, ".");
+	else
+		gp_say(words, "; %s shows who holds them.", smi[m->api]);
+}
+
 static void say_placement(struct gp_words *words, const struct oom_message *m,
 			  const struct oom_conclusion *c)
 {
@@ -38,14 +71,7 @@ static void say_placement(struct gp_words *words, const struct oom_message *m,
 	       m->limit.is_there ? " within its limit" : "",
 	       gp_bytes_text(gp_smaller(m->unallocated.bytes, c->idle),
 			     cached));
-}
-
-static const char *who_withholds(const struct oom_message *m)
-{
-	if (m->limit.is_there)
-		return "its limit withholds";
-	return m->others.is_there ? "other processes hold"
-				  : "this PyTorch does not hold";
+	say_other_room(words, m, c);
 }
 
 static void say_capacity(struct gp_words *words, const struct oom_message *m,
@@ -68,14 +94,6 @@ static void say_capacity(struct gp_words *words, const struct oom_message *m,
 		       "%s.",
 		       missing, why);
 }
-
-/* What shows who holds a device's memory. */
-static const char *const smi[] = {
-	[OOM_OF_CUDA] = "nvidia-smi",
-	[OOM_OF_HIP] = "rocm-smi",
-	[OOM_OF_XPU] = "xpu-smi",
-	[OOM_OF_MPS] = "Activity Monitor",
-};
 
 /* What is in use, but neither by tensors nor free, with cudaMallocAsync. */
 static void say_async(struct gp_words *words, const struct oom_message *m,
