@@ -363,8 +363,8 @@ static void print_steps(const struct gp_page *page,
 		return;
 	}
 	gp_page_line(page, GP_TONE_PLAIN, 2,
-		     "%s in both (A has %s, B has %s): %s with the same "
-		     "requests.",
+		     "From mark to mark, %s in both (A has %s, B has %s): "
+		     "%s with the same requests.",
 		     gp_plural_text(steps->both, "step", both),
 		     gp_count_text(steps->a, a), gp_count_text(steps->b, b),
 		     gp_count_text(steps->alike, alike));

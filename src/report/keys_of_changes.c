@@ -117,7 +117,8 @@ const struct gp_key keys_of_changes[] = {
 	KEY("site", TEXT, NULLABLE, "Where the program asked."),
 	KEY("step", TEXT, NULLABLE, "The last mark before it."),
 
-	NEW("change_steps", "Steps of the two programs."),
+	NEW("change_steps",
+	    "Steps of the two programs, each from one mark to the next."),
 	KEY_IN(gp_divergence_steps, a, "a", COUNT, 0, "Steps of a."),
 	KEY_IN(gp_divergence_steps, b, "b", COUNT, 0, "Steps of b."),
 	KEY_IN(gp_divergence_steps, both, "both", COUNT, 0,
