@@ -180,9 +180,6 @@ struct gp_verdict {
 	/* The need of the advised setting, or else of the best one; and of the
 	 * present one. 0: unknown. */
 	uint64_t need, need_as_recorded;
-	/* The present setting may need less: a window begins with as much
-	 * reserved, and on a smaller device less would have been cached. */
-	bool is_at_most;
 	/* Bytes missing with the best setting. 0: a setting fits; GP_UNLIMITED:
 	 * no device is large enough. */
 	uint64_t missing;
@@ -221,6 +218,10 @@ static inline bool gp_verdict_is_open(const struct gp_verdict *verdict)
 {
 	return gp_verdict_is_unknown(verdict) || verdict->is_unplayable;
 }
+
+/* Whether the present setting, which fits, may need less: a window begins with
+ * as much reserved, and on a smaller device less would have been cached. */
+bool gp_verdict_is_at_most(const struct gp_verdict *verdict);
 
 struct gp_study {
 	struct gp_trial *trials; /* the first is the present setting */

@@ -36,7 +36,7 @@ static void say_as_it_is(struct gp_words *words, const struct gp_verdict *v)
 		gp_say(words, "As it is, no device was found that it fits");
 	else
 		gp_say(words, "As it is, it needs %s%s",
-		       v->is_at_most ? "at most " : "",
+		       gp_verdict_is_at_most(v) ? "at most " : "",
 		       gp_bytes_text(v->need_as_recorded, need));
 }
 
@@ -46,7 +46,7 @@ static void say_keep(struct gp_words *words, const struct gp_verdict *v)
 
 	if (v->capacity != GP_UNLIMITED)
 		gp_say(words, "Keep the settings: it fits, with %s%s to spare.",
-		       v->is_at_most ? "at least " : "",
+		       gp_verdict_is_at_most(v) ? "at least " : "",
 		       gp_bytes_text(v->spare, bytes));
 	else if (v->recorded)
 		gp_say(words,
@@ -59,7 +59,7 @@ static void say_keep(struct gp_words *words, const struct gp_verdict *v)
 		       v->ends == GP_ENDS_FAILURE ? "It ran out of memory on a "
 						    "device of unknown size"
 						  : "Keep the settings",
-		       v->is_at_most ? "at most " : "",
+		       gp_verdict_is_at_most(v) ? "at most " : "",
 		       gp_bytes_text(v->need, bytes),
 		       v->begins == GP_BEGINS_WINDOW ? "is sure to need"
 						     : "needs clearly");
@@ -75,7 +75,7 @@ static void say_fits(struct gp_words *words, const struct gp_verdict *v)
 	}
 	say_as_it_is(words, v);
 	gp_bytes_text(v->need, need);
-	if (v->need_as_recorded == GP_UNLIMITED || v->is_at_most)
+	if (v->need_as_recorded == GP_UNLIMITED || gp_verdict_is_at_most(v))
 		gp_say(words, "; another setting needs %s.", need);
 	else if (gp_study_is_less(v->need, v->need_as_recorded))
 		gp_say(words, "; another setting needs %s less: %s.",

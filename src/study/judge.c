@@ -374,16 +374,19 @@ static void note_bounds(const struct gp_trial_case *best, struct gp_verdict *v)
 }
 
 /* No less than what a window begins with can be tried. */
+bool gp_verdict_is_at_most(const struct gp_verdict *v)
+{
+	return v->begins == GP_BEGINS_WINDOW && v->kind == GP_VERDICT_FITS &&
+	       v->live + v->others < v->start &&
+	       v->need_as_recorded < v->start + GP_DEVICE_GRAIN;
+}
+
 static void note_start(struct gp_verdict *v)
 {
-	uint64_t live = v->live + v->others;
-
-	v->is_at_most = v->begins == GP_BEGINS_WINDOW &&
-			v->kind == GP_VERDICT_FITS && live < v->start &&
-			v->need_as_recorded < v->start + GP_DEVICE_GRAIN;
-	if (!v->is_at_most || v->high || v->need != v->need_as_recorded)
+	if (!gp_verdict_is_at_most(v) || v->high ||
+	    v->need != v->need_as_recorded)
 		return;
-	v->low = live;
+	v->low = v->live + v->others;
 	v->high = v->need;
 }
 
