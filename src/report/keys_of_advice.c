@@ -300,8 +300,9 @@ const struct gp_key keys_of_advice[] = {
 	       "advised."),
 	KEY_IN(gp_verdict, likely, "likely", TEXT, NULLABLE | MAYBE,
 	       "For a window that is undecided and runs out of memory as it "
-	       "is: the setting that is estimated to need the least; need, low "
-	       "and high are for it."),
+	       "is: the setting that is estimated to need the least, if that "
+	       "is "
+	       "less than it needs as it is; need, low and high are for it."),
 	KEY_IN(gp_verdict, release, "torch", RELEASE, 0,
 	       "The release that it is for."),
 	KEY_IN(gp_verdict, capacity, "capacity", BYTES, NULLABLE | ENDLESS,

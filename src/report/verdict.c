@@ -148,12 +148,17 @@ static void say_failing_window(struct gp_words *words,
 	       "%s as it is; what other settings would do is undecided, as "
 	       "what "
 	       "they would have cached before the trace began is not in it.",
-	       v->cause == GP_BY_CHOICE ? "It fits" : "Out of memory");
+	       v->cause == GP_BY_CHOICE	  ? "It fits"
+	       : v->cause == GP_BY_OTHERS ? "Too little is left to others"
+					  : "Out of memory");
 	if (v->likely)
 		gp_say(words, " %s: %s, estimated to need %s.",
 		       v->need <= v->capacity ? "Worth a try" : "The nearest",
 		       verdict_line(v->likely).text,
 		       gp_bytes_text(v->need, need));
+	else if (v->need_as_recorded && v->need_as_recorded != GP_UNLIMITED)
+		gp_say(words, " As it is, it needs %s.",
+		       gp_bytes_text(v->need_as_recorded, need));
 }
 
 static void say_undecided(struct gp_words *words, const struct gp_verdict *v)
@@ -233,6 +238,8 @@ static void say_need(struct gp_words *words, const struct gp_verdict *v)
 	gp_say(words, "It needs a device of %s", gp_bytes_text(v->need, best));
 	if (v->need != v->need_as_recorded)
 		gp_say(words, " with the best setting");
+	else if (v->begins == GP_BEGINS_WINDOW)
+		gp_say(words, " as it is");
 	if (v->need < v->need_as_recorded &&
 	    v->need_as_recorded != GP_UNLIMITED)
 		gp_say(words, ", of %s as it is",

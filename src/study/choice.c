@@ -270,6 +270,26 @@ size_t choice_best(struct session *s, enum who who, uint64_t limit)
 	return best;
 }
 
+/* Of a group of one case: the need, or its estimate; 0: it is not below
+ * `than`. */
+static uint64_t need_below(struct session *s, struct gp_trial *trial,
+			   uint64_t than)
+{
+	uint64_t need = 0;
+
+	trial_estimate(s, trial);
+	for (size_t i = 0; i < s->study->case_count; i++)
+		if (s->is_in[i])
+			need = trial->cases[i].estimated;
+	if (!need && than == GP_UNLIMITED)
+		trial_measure(s, trial);
+	else if (!need)
+		trial_measure_to(s, trial, than - GP_DEVICE_GRAIN);
+	if (!need)
+		need = trial_need(s, trial);
+	return need < than ? need : 0;
+}
+
 size_t choice_nearest(struct session *s)
 {
 	struct gp_study *study = s->study;
@@ -278,15 +298,13 @@ size_t choice_nearest(struct session *s)
 
 	for (size_t i = 0; i < study->count; i++) {
 		struct gp_trial *trial = &study->trials[i];
+		uint64_t need;
 
 		if (!choice_takes_part(trial, ALLOWED))
 			continue;
-		if (least == GP_UNLIMITED)
-			trial_measure(s, trial);
-		else
-			trial_measure_to(s, trial, least - GP_DEVICE_GRAIN);
-		if (trial_need(s, trial) && trial_need(s, trial) < least) {
-			least = trial_need(s, trial);
+		need = need_below(s, trial, least);
+		if (need) {
+			least = need;
 			best = i;
 		}
 	}
@@ -310,12 +328,19 @@ static uint64_t likely_need(struct session *s, size_t i, size_t index)
 size_t choice_likely(struct session *s, size_t index)
 {
 	struct gp_study *study = s->study;
-	uint64_t least = GP_UNLIMITED;
+	uint64_t least = GP_UNLIMITED, as_it_is, most;
 
 	for (size_t i = 1; i < study->count; i++)
 		least = gp_smaller(least, likely_need(s, i, index));
-	for (size_t i = 1; i < study->count && least != GP_UNLIMITED; i++)
-		if (likely_need(s, i, index) <= largest_equal(least))
+	trial_measure(s, &study->trials[0]);
+	as_it_is = study->verdicts[index].recorded;
+	if (!as_it_is)
+		as_it_is = trial_need(s, &study->trials[0]);
+	if (least >= as_it_is)
+		return study->count;
+	most = gp_smaller(largest_equal(least), as_it_is - 1);
+	for (size_t i = 1; i < study->count; i++)
+		if (likely_need(s, i, index) <= most)
 			return i;
 	return study->count;
 }

@@ -20,11 +20,12 @@ size_t choice_best(struct session *s, enum who who, uint64_t limit);
 uint64_t choice_limit(struct session *s);
 
 /* For a group of one case that nothing serves: the trial with the smallest
- * need. */
+ * need, or estimate of it. */
 size_t choice_nearest(struct session *s);
 
 /* The least unusual setting that is estimated to need about as little as the
- * best one; the study's count: there is no estimate. */
+ * best one; the study's count: none is estimated to need less than the present
+ * one. */
 size_t choice_likely(struct session *s, size_t index);
 
 #endif
