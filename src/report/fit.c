@@ -18,6 +18,7 @@
 
 #define MOST_HOLDERS	  5
 #define MOST_HOLDERS_JSON 20
+#define RANGE_TEXT	  (2 * GP_BYTES_TEXT + 20)
 
 /* How much memory a device must have. */
 struct need {
@@ -304,11 +305,36 @@ static void print_answer(const struct gp_page *page,
 	print_setting(page, r);
 }
 
+static void print_caveats(const struct gp_page *page,
+			  const struct gp_fit_report *r)
+{
+	const struct gp_words caveats = verdict_caveats(verdict_of(r));
+
+	if (!*caveats.text)
+		return;
+	gp_page_blank(page);
+	gp_page_line(page, GP_TONE_PLAIN, 0, "%s", caveats.text);
+}
+
+/* " (between 1.00 GiB and 1.50 GiB)", where it is an estimate. */
+static const char *range_of(const struct gp_verdict *v, char text[RANGE_TEXT])
+{
+	char low[GP_BYTES_TEXT], high[GP_BYTES_TEXT];
+
+	*text = '\0';
+	if (v->high && v->high != v->low)
+		snprintf(text, RANGE_TEXT, " (between %s and %s)",
+			 gp_bytes_text(v->low, low),
+			 gp_bytes_text(v->high, high));
+	return text;
+}
+
 static void print_need(const struct gp_page *page, const char *label,
-		       const struct gp_fit_report *r, struct need need)
+		       const struct gp_fit_report *r, struct need need,
+		       bool is_verdict)
 {
 	char all[GP_BYTES_TEXT], pytorch[GP_BYTES_TEXT];
-	char besides[GP_BYTES_TEXT], note[160];
+	char besides[GP_BYTES_TEXT], range[RANGE_TEXT], note[240];
 
 	if (need.pytorch == GP_UNLIMITED)
 		gp_page_row(page, &(struct gp_page_row){ label, "none",
@@ -316,8 +342,9 @@ static void print_need(const struct gp_page *page, const char *label,
 							 GP_TONE_BAD });
 	if (!need.all)
 		return;
-	snprintf(note, sizeof(note), "%s for PyTorch, %s besides; %s%s",
+	snprintf(note, sizeof(note), "%s for PyTorch%s, %s besides; %s%s",
 		 gp_bytes_text(need.pytorch, pytorch),
+		 is_verdict ? range_of(verdict_of(r), range) : "",
 		 gp_bytes_text(r->besides.high, besides),
 		 need.smallest ? "smallest device: "
 			       : "no device is large enough",
@@ -340,6 +367,26 @@ static void print_shown(const struct gp_page *page,
 					  gp_bytes_text(shown(r), text),
 					  "at the peak, with what is cached",
 					  GP_TONE_PLAIN });
+}
+
+/* A program that takes all there is needs no such device. */
+static void print_needs(const struct gp_page *page,
+			const struct gp_fit_report *r)
+{
+	struct need now = as_it_is(r), then = with_setting(r);
+
+	if (!now.pytorch && !then.pytorch && !shown(r))
+		return;
+	if (r->went_on && !r->again.is_there && !now.all)
+		return;
+	print_need(page,
+		   does_with_less(r) ? "All it asks for"
+		   : r->oom_trace    ? "Needs at least"
+				     : "Needs",
+		   r, now, !verdict_of(r)->conf);
+	print_need(page, "With that setting", r, then, true);
+	print_shown(page, r);
+	gp_page_blank(page);
 }
 
 static void print_besides(const struct gp_page *page,
@@ -384,23 +431,18 @@ void gp_report_fit_text(const struct gp_fit_report *r,
 		return;
 	}
 	print_answer(&page, r);
+	print_caveats(&page, r);
 	gp_page_blank(&page);
-	/* A program that takes all there is needs no such device. */
-	if (!r->went_on || r->again.is_there || as_it_is(r).all) {
-		print_need(&page,
-			   does_with_less(r) ? "All it asks for"
-			   : r->oom_trace    ? "Needs at least"
-					     : "Needs",
-			   r, as_it_is(r));
-		print_need(&page, "With that setting", r, with_setting(r));
-		print_shown(&page, r);
-		gp_page_blank(&page);
-	}
+	print_needs(&page, r);
 	gp_report_holders_brief(&page, r->explain, MOST_HOLDERS);
 	gp_report_owners(&page, r->explain, MOST_HOLDERS);
 	if (r->explain->live_bytes)
 		gp_page_blank(&page);
 	ranks_head(&page, r->ranks, RANKS_BRIEFLY);
+	if (!r->ranks && r->trace->device_count > 1)
+		gp_page_field(&page, "Device", "%u, the worst of %zu",
+			      r->trace->devices[r->device].device,
+			      r->trace->device_count);
 	if (r->path)
 		gp_page_field(&page, "Path", "%s", r->path);
 	if (gp_trace_unknown(r->trace))

@@ -365,6 +365,29 @@ static void say_state(struct gp_words *words, const struct gp_verdict *v)
 		       gp_bytes_text(v->start - v->live, most));
 }
 
+static void say_caveats(struct gp_words *words, const struct gp_verdict *v)
+{
+	say_ignored(words, v);
+	say_part(words, v);
+	say_state(words, v);
+}
+
+static struct gp_words trimmed(struct gp_words words)
+{
+	if (*words.text)
+		words.text[strlen(words.text) - 1] = '\0';
+	return words;
+}
+
+struct gp_words verdict_caveats(const struct gp_verdict *v)
+{
+	struct gp_words words = { "" };
+
+	say_caveats(&words, v);
+	say_limited(&words, v);
+	return trimmed(words);
+}
+
 struct gp_words verdict_limits(const struct gp_verdict *v)
 {
 	struct gp_words words = { "" };
@@ -372,9 +395,7 @@ struct gp_words verdict_limits(const struct gp_verdict *v)
 	uint64_t need;
 
 	say_search(&words, v);
-	say_ignored(&words, v);
-	say_part(&words, v);
-	say_state(&words, v);
+	say_caveats(&words, v);
 	if (v->high && v->high != v->low)
 		gp_say(&words, "Need between %s and %s. ",
 		       gp_bytes_text(v->low, a), gp_bytes_text(v->high, b));
@@ -391,9 +412,7 @@ struct gp_words verdict_limits(const struct gp_verdict *v)
 	if (v->was_refused)
 		say_refused(&words, v);
 	say_limited(&words, v);
-	if (*words.text)
-		words.text[strlen(words.text) - 1] = '\0';
-	return words;
+	return trimmed(words);
 }
 
 struct gp_words verdict_line(const char *conf)

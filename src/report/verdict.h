@@ -13,6 +13,8 @@ struct gp_words verdict_sentence(const struct gp_verdict *verdict);
 const char *verdict_record_call(uint8_t release);
 /* Further sentences that a reader has to know; "": none. */
 struct gp_words verdict_limits(const struct gp_verdict *verdict);
+/* Those of them that say how far the trace and the setting can be trusted. */
+struct gp_words verdict_caveats(const struct gp_verdict *verdict);
 /* Whether the trace does not fit as it is. */
 bool verdict_is_bad(const struct gp_verdict *verdict);
 
