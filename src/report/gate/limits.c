@@ -172,7 +172,8 @@ static enum gp_status cannot_hold(const struct gp_number *number,
 {
 	gp_diag_hint(diag,
 		     strcmp(number->name, "fidelity") != 0
-			     ? "that release of PyTorch does not count it"
+			     ? "the trace does not hold it, or that release of "
+			       "PyTorch does not count it"
 			     : "the trace has no addresses to compare, or "
 			       "cannot be replayed as recorded");
 	return gp_diag_set(diag, GP_INPUT,
