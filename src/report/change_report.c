@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "report/emit.h"
+#include "report/group.h"
 #include "report/head.h"
 #include "report/object.h"
 #include "report/page.h"
@@ -260,23 +261,22 @@ static void print_sizes(const struct gp_page *page,
 
 static const char *deed(const struct gp_request *r, char text[DEED])
 {
-	char bytes[GP_BYTES_TEXT];
+	char bytes[GP_BYTES_TEXT], stream[GP_GROUP_LABEL], by[GP_GROUP_LABEL];
 
 	gp_bytes_text(r->size, bytes);
+	gp_group_stream(r->stream, stream);
 	if (!r->is_there)
 		snprintf(text, DEED, "is over");
 	else if (r->kind == GP_ALLOC && r->stream)
-		snprintf(text, DEED, "allocates %s on stream %" PRIu64, bytes,
-			 r->stream);
+		snprintf(text, DEED, "allocates %s on %s", bytes, stream);
 	else if (r->kind == GP_ALLOC)
 		snprintf(text, DEED, "allocates %s", bytes);
 	else if (r->kind == GP_FREE)
 		snprintf(text, DEED, "frees %s", bytes);
 	else if (r->waits)
-		snprintf(text, DEED,
-			 "does %s: stream %" PRIu64
-			 " waits for stream %" PRIu64,
-			 gp_event_kind_name(r->kind), r->by, r->stream);
+		snprintf(text, DEED, "does %s: %s waits for %s",
+			 gp_event_kind_name(r->kind),
+			 gp_group_stream(r->by, by), stream);
 	else if (r->kind == GP_SET_FRACTION)
 		snprintf(text, DEED, "does %s: %.6g",
 			 gp_event_kind_name(r->kind), r->fraction);
@@ -296,7 +296,7 @@ static const char *deed(const struct gp_request *r, char text[DEED])
 static void add_detail(const struct gp_request *r,
 		       const struct gp_request *other, char text[DEED])
 {
-	char count[GP_COUNT_TEXT];
+	char count[GP_COUNT_TEXT], stream[GP_GROUP_LABEL];
 	size_t used = strlen(text);
 
 	text += used;
@@ -309,7 +309,8 @@ static void add_detail(const struct gp_request *r,
 			 " in pool (%" PRIu64 ", %" PRIu64 ")", r->pool.first,
 			 r->pool.second);
 	else if (r->stream != other->stream)
-		snprintf(text, DEED - used, " on stream %" PRIu64, r->stream);
+		snprintf(text, DEED - used, " on %s",
+			 gp_group_stream(r->stream, stream));
 	else if (r->born != other->born && r->born)
 		snprintf(text, DEED - used, " of event %s",
 			 gp_count_text(r->born - 1, count));

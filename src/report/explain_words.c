@@ -317,7 +317,9 @@ const struct gp_explain_reason_row explain_reasons[GP_GAP_REASONS] = {
 			  "free, whole segments of private pools",
 			  "for their pool only" },
 	[GP_GAP_WAITING] = { "pending_free", "pending free",
-			     "freed; another stream may still use it" },
+			     "freed; another stream may still use it, or a "
+			     "part of "
+			     "its segment" },
 };
 
 struct gp_words explain_reason(const struct gp_gap *gap,
@@ -369,15 +371,15 @@ const char *explain_reason_label(const struct gp_explain *e,
 {
 	uint16_t stream =
 		reason == GP_GAP_WAITING ? awaited_stream(e) : GP_NO_STREAM;
+	char name[GP_GROUP_LABEL];
 
 	if (stream == GP_NO_STREAM)
 		snprintf(text, EXPLAIN_REASON, "%s",
 			 explain_reasons[reason].label);
 	else
-		snprintf(text, EXPLAIN_REASON,
-			 "%s (waits for stream %" PRIu64 ")",
+		snprintf(text, EXPLAIN_REASON, "%s (waits for %s)",
 			 explain_reasons[reason].label,
-			 e->trace->streams[stream]);
+			 gp_group_stream(e->trace->streams[stream], name));
 	return text;
 }
 

@@ -86,6 +86,18 @@ struct gp_group gp_group_total(const struct gp_state *state)
 	return total;
 }
 
+const char *gp_group_stream(uint64_t handle, char label[GP_GROUP_LABEL])
+{
+	if (!handle)
+		snprintf(label, GP_GROUP_LABEL, "stream 0 (default)");
+	else
+		snprintf(label, GP_GROUP_LABEL,
+			 handle < 1000 ? "stream %" PRIu64
+				       : "stream 0x%" PRIx64,
+			 handle);
+	return label;
+}
+
 const char *gp_group_label(const struct gp_trace *trace,
 			   enum gp_grouping grouping, uint32_t key,
 			   char label[GP_GROUP_LABEL])
@@ -93,7 +105,6 @@ const char *gp_group_label(const struct gp_trace *trace,
 	static const char *const sizes[] = { "small pool (up to 1 MiB)",
 					     "large pool" };
 	const char *format = "all";
-	uint64_t handle;
 
 	switch (grouping) {
 	case GP_BY_SIZE: format = sizes[key]; break;
@@ -106,17 +117,7 @@ const char *gp_group_label(const struct gp_trace *trace,
 			 "private pool (%" PRIu64 ", %" PRIu64 ")",
 			 trace->pools[key].first, trace->pools[key].second);
 		return label;
-	case GP_BY_STREAM:
-		handle = trace->streams[key];
-		if (!handle) {
-			format = "stream 0 (default)";
-			break;
-		}
-		snprintf(label, GP_GROUP_LABEL,
-			 handle < 1000 ? "stream %" PRIu64
-				       : "stream 0x%" PRIx64,
-			 handle);
-		return label;
+	case GP_BY_STREAM: return gp_group_stream(trace->streams[key], label);
 	default: break;
 	}
 	snprintf(label, GP_GROUP_LABEL, "%s", format);

@@ -43,6 +43,8 @@ struct gp_group gp_group_total(const struct gp_state *state);
 const char *gp_group_label(const struct gp_trace *trace,
 			   enum gp_grouping grouping, uint32_t key,
 			   char label[GP_GROUP_LABEL]);
+/* "stream 0 (default)", "stream 7", "stream 0x55d0". */
+const char *gp_group_stream(uint64_t handle, char label[GP_GROUP_LABEL]);
 
 /* ---- as a table ---- */
 
