@@ -162,12 +162,18 @@ static void print_idle(const struct scene *s)
 		     gp_page_name(sweep->idle_path), others);
 }
 
+/* Those that are swept. */
+static size_t ranks_of(const struct gp_sweep_report *sweep)
+{
+	return sweep->files - gp_smaller(sweep->files, sweep->idle);
+}
+
 static void print_head(const struct scene *s)
 {
 	const struct gp_sweep_report *sweep = s->sweep;
 	size_t asked = gp_sweep_report_asked(sweep),
 	       done = gp_sweep_report_done(sweep);
-	size_t files = sweep->files - gp_smaller(sweep->files, sweep->idle);
+	size_t files = ranks_of(sweep);
 	char runs[GP_PLURAL_TEXT], more[GP_PLURAL_TEXT];
 	char unread[GP_PLURAL_TEXT];
 
@@ -329,16 +335,23 @@ static void print_least(const struct scene *s)
 
 static void print_spread(const struct scene *s)
 {
+	const struct gp_sweep_report *sweep = s->sweep;
 	const struct gp_sweep_row *row = s->ranking.contenders[0].row;
+	bool are_alike = ranks_of(sweep) > sweep->trace_count;
 	char least[GP_BYTES_TEXT], most[GP_BYTES_TEXT];
 
 	if (row->devices > 1)
-		gp_page_line(&s->page, GP_TONE_PLAIN, 2,
-			     "From %s to %s at the peak, over %" PRIu64
-			     " devices; the most: %s.",
-			     gp_bytes_text(row->least_reserved, least),
-			     gp_bytes_text(row->reserved, most), row->devices,
-			     gp_page_name(s->sweep->traces[row->worst].path));
+		gp_page_line(
+			&s->page, GP_TONE_PLAIN, 2,
+			"From %s to %s at the peak, over %" PRIu64
+			" devices%s%s%s.",
+			gp_bytes_text(row->least_reserved, least),
+			gp_bytes_text(row->reserved, most), row->devices,
+			are_alike ? " that differ" : "",
+			sweep->trace_count > 1 ? "; the most: " : "",
+			sweep->trace_count > 1
+				? gp_page_name(sweep->traces[row->worst].path)
+				: "");
 }
 
 static bool has_estimates(const struct scene *s)
