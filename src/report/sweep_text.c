@@ -210,10 +210,21 @@ static void print_head(const struct scene *s)
 
 /* ---- the answer ---- */
 
+/* A trace that does not tell its device's memory is swept without a limit; the
+ * advice may conclude one from a request that was refused. */
+static bool has_no_limit(const struct gp_sweep_report *sweep)
+{
+	for (size_t i = 0; i < sweep->trace_count; i++)
+		if (sweep->traces[i].capacity == GP_UNLIMITED)
+			return true;
+	return false;
+}
+
 /* Whether combinations are of another release or device than the advice. */
 static bool varies_beside(const struct gp_sweep_report *sweep,
 			  const struct gp_verdict *v)
 {
+	bool is_other = v->capacity != GP_UNLIMITED && has_no_limit(sweep);
 	char release[16];
 
 	snprintf(release, sizeof(release), "2.%u", v->release);
@@ -222,7 +233,8 @@ static bool varies_beside(const struct gp_sweep_report *sweep,
 
 		if (gp_engine_is_pytorch(entry->engine) &&
 		    (strcmp(entry->torch, release) != 0 ||
-		     (entry->capacity && entry->capacity != v->capacity)))
+		     (entry->capacity ? entry->capacity != v->capacity
+				      : is_other)))
 			return true;
 	}
 	return false;
