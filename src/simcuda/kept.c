@@ -5,7 +5,8 @@
  * not look up every grain. For each byte, one bit says whether it is known and
  * another whether it was drawn. A chunk filled with one value stands for all
  * grains that it does not have itself: buffers are often cleared and seldom
- * read.
+ * read. When all grains are in use, those of large writes go first, so that
+ * weights that are rewritten in each step leave what is small.
  */
 #include "simcuda/kept.h"
 
@@ -20,12 +21,17 @@
 #define GRAIN	 UINT64_C(256)
 #define CHUNK	 (UINT64_C(2) << 20)
 #define IN_CHUNK (CHUNK / GRAIN)
+#define LITTLE	 65536 /* bytes of a write that is not large */
+
+/* The first grains are the heads of rings. In a ring of grains in use the
+ * oldest comes first. */
+enum ring { FREE, SMALL, LARGE, RINGS };
 
 struct grain {
-	uint64_t number; /* address / GRAIN */
-	uint32_t next;	 /* in the list of free grains, + 1 */
-	uint32_t age;	 /* `known` is valid if this is kept.age; else nothing
-			  * is known */
+	uint64_t number;	 /* address / GRAIN */
+	uint32_t next, previous; /* in its ring */
+	uint32_t age; /* `known` is valid if this is kept.age; else nothing
+		       * is known */
 	uint64_t known[GRAIN / 64];
 	uint64_t drawn[GRAIN / 64]; /* valid like `known`; no byte is both */
 	unsigned char bytes[GRAIN];
@@ -42,9 +48,7 @@ struct chunk {
 static struct {
 	struct grain *items;
 	size_t count, room;
-	uint32_t first_free; /* + 1 */
-	uint32_t oldest;     /* of the grains in use, once all are */
-	uint32_t age;	     /* how often everything was doubted */
+	uint32_t age; /* how often everything was doubted */
 	struct gp_map by_number;
 	struct chunk *chunks;
 	size_t chunk_count, chunk_room;
@@ -72,11 +76,9 @@ const struct kept_limits *kept_limits(void)
 	return &limits;
 }
 
-/* If all of these are in use, the chunk around the oldest grain is forgotten.
- */
 static uint32_t most_grains(void)
 {
-	return (uint32_t)(limits.most_of_all / GRAIN);
+	return (uint32_t)(limits.most_of_all / GRAIN) + RINGS;
 }
 
 /* ---- which bytes of a grain are known ---- */
@@ -214,40 +216,77 @@ static bool clear(struct grain *grain, uint64_t addr, uint64_t end)
 	return from == begin && to == begin + GRAIN;
 }
 
+/* To the end of a ring. */
+static void add(uint32_t index, enum ring ring)
+{
+	struct grain *grain = &kept.items[index], *head = &kept.items[ring];
+
+	grain->next = ring;
+	grain->previous = head->previous;
+	kept.items[grain->previous].next = index;
+	head->previous = index;
+}
+
+static void take_out(uint32_t index)
+{
+	const struct grain *grain = &kept.items[index];
+
+	kept.items[grain->previous].next = grain->next;
+	kept.items[grain->next].previous = grain->previous;
+}
+
 static void drop(uint32_t index)
 {
 	struct grain *grain = &kept.items[index];
 
 	unmark(grain->number);
 	gp_map_take(&kept.by_number, grain->number);
-	grain->next = kept.first_free;
-	kept.first_free = index + 1;
+	take_out(index);
+	add(index, FREE);
 }
 
-/* Called when all grains are in use. */
+static void unfill(struct chunk *chunk)
+{
+	chunk->is_filled = false;
+	kept.filled--;
+}
+
 static void forget_oldest(void)
 {
-	uint64_t addr = kept.items[kept.oldest].number * GRAIN;
+	uint32_t index = kept.items[LARGE].next;
+	struct chunk *chunk;
 
-	kept.oldest = (kept.oldest + 1) % most_grains();
-	kept_forget(addr / CHUNK * CHUNK, CHUNK);
+	if (index == LARGE)
+		index = kept.items[SMALL].next;
+	chunk = chunk_of(kept.items[index].number);
+	if (chunk->is_filled)
+		unfill(chunk);
+	drop(index);
 }
 
-static uint32_t new_grain(void)
+static uint32_t more(void)
 {
-	uint32_t index = kept.first_free;
-
-	if (!index && kept.count == most_grains()) {
-		forget_oldest();
-		index = kept.first_free;
-	}
-	if (index) {
-		kept.first_free = kept.items[index - 1].next;
-		return index - 1;
-	}
 	kept.items = gp_mem_grow(kept.items, &kept.room, kept.count + 1,
 				 sizeof(*kept.items));
 	return (uint32_t)kept.count++;
+}
+
+/* In no ring yet. */
+static uint32_t new_grain(void)
+{
+	uint32_t index;
+
+	while (kept.count < RINGS) {
+		index = more();
+		kept.items[index].next = kept.items[index].previous = index;
+	}
+	if (kept.items[FREE].next == FREE && kept.count == most_grains())
+		forget_oldest();
+	index = kept.items[FREE].next;
+	if (index == FREE)
+		return more();
+	take_out(index);
+	return index;
 }
 
 static struct grain *find(uint64_t number)
@@ -285,7 +324,7 @@ static const struct grain *look(uint64_t number)
 	return &filled;
 }
 
-static struct grain *make(uint64_t number)
+static struct grain *make(uint64_t number, enum ring ring)
 {
 	struct grain *grain = find(number);
 	struct chunk *chunk;
@@ -297,6 +336,7 @@ static struct grain *make(uint64_t number)
 	chunk = make_chunk(number);
 	grain = &kept.items[index];
 	memset(grain, 0, sizeof(*grain));
+	add(index, ring);
 	grain->number = number;
 	grain->age = kept.age;
 	if (chunk->is_filled)
@@ -306,18 +346,12 @@ static struct grain *make(uint64_t number)
 	return grain;
 }
 
-static void unfill(struct chunk *chunk)
-{
-	chunk->is_filled = false;
-	kept.filled--;
-}
-
 /* From now on each grain of the chunk is stored by itself. If the chunk is
  * larger than a copy that is kept, nothing is known of it instead. */
 static void make_all(uint64_t first)
 {
 	for (uint64_t i = 0; i < IN_CHUNK && CHUNK <= limits.most; i++)
-		make(first + i);
+		make(first + i, LARGE);
 	if (chunk_of(first)->is_filled)
 		unfill(chunk_of(first));
 }
@@ -433,9 +467,15 @@ void kept_unshare(uint64_t addr, uint64_t size)
 
 /* ---- writing and reading ---- */
 
+static enum ring ring_for(size_t size)
+{
+	return size > LITTLE ? LARGE : SMALL;
+}
+
 static void write_as(enum kept_state state, uint64_t addr, const void *bytes,
 		     size_t size)
 {
+	const enum ring ring = ring_for(size);
 	const char *from = bytes;
 
 	if (state == KEPT_KNOWN && is_shared(addr, size))
@@ -447,8 +487,7 @@ static void write_as(enum kept_state state, uint64_t addr, const void *bytes,
 	}
 	while (size) {
 		struct part part = part_of(addr, size);
-
-		struct grain *grain = make(part.number);
+		struct grain *grain = make(part.number, ring);
 
 		memcpy(grain->bytes + part.at, from, part.size);
 		set_state(grain, part.at, part.size, state);
@@ -530,13 +569,14 @@ enum kept_state kept_take(uint64_t addr, void *bytes, size_t size)
 
 void kept_fill_in(uint64_t addr, void *bytes, size_t size)
 {
+	const enum ring ring = ring_for(size);
 	char *at = bytes;
 
 	if (size > limits.most)
 		return;
 	while (size) {
 		struct part part = part_of(addr, size);
-		struct grain *grain = make(part.number);
+		struct grain *grain = make(part.number, ring);
 
 		for (size_t i = 0; i < part.size; i++) {
 			if (state_of(grain, part.at + i, 1) != KEPT_UNKNOWN) {
@@ -577,10 +617,12 @@ size_t kept_take_or(uint64_t addr, void *bytes, size_t size,
 
 void kept_doubt(uint64_t addr, size_t size)
 {
+	const enum ring ring = ring_for(size);
+
 	while (size && size <= limits.most) {
 		struct part part = part_of(addr, size);
 		struct grain *grain = is_in_filled(part.number)
-					      ? make(part.number)
+					      ? make(part.number, ring)
 					      : find(part.number);
 
 		if (grain)
@@ -733,10 +775,9 @@ static void fill_chunk(uint64_t addr, unsigned char value)
 void kept_fill(uint64_t addr, unsigned char value, size_t size)
 {
 	bool is_small = size <= limits.most;
-	unsigned char bytes[GRAIN];
+	unsigned char *bytes;
 	size_t n;
 
-	memset(bytes, value, sizeof(bytes));
 	for (uint64_t end = addr + size; addr < end; addr += n) {
 		uint64_t in_chunk = CHUNK - addr % CHUNK;
 
@@ -746,8 +787,10 @@ void kept_fill(uint64_t addr, unsigned char value, size_t size)
 		} else if (!is_small) {
 			kept_forget(addr, n);
 		} else {
-			n = part_of(addr, n).size;
+			bytes = gp_mem_take(n);
+			memset(bytes, value, n);
 			kept_write(addr, bytes, n);
+			free(bytes);
 		}
 	}
 }

@@ -108,17 +108,20 @@ START_TEST(test_part_of_what_is_kept_is_forgotten)
 }
 END_TEST
 
-/* More than is kept, of which the last is there. */
-START_TEST(test_the_oldest_is_forgotten_first)
+/* More than is kept, of which the last is there, and what is small beside the
+ * first. */
+START_TEST(test_the_oldest_of_what_is_large_is_forgotten_first)
 {
 	static char bytes[KEPT_MOST], read[KEPT_MOST];
 	const uint64_t most = kept_limits()->most_of_all / KEPT_MOST + 16;
-	uint64_t at = UINT64_C(1) << 40;
+	uint64_t at = (UINT64_C(1) << 40) + 512;
 
 	kept_forget_all();
 	memset(bytes, 7, sizeof(bytes));
+	kept_write(at - 512, "small", 6);
 	for (uint64_t i = 0; i < most; i++)
 		kept_write(at + i * KEPT_MOST, bytes, sizeof(bytes));
+	ck_assert(kept_has(at - 512, 6));
 	ck_assert(!kept_has_any(at, KEPT_MOST));
 	kept_read(at + (most - 1) * KEPT_MOST, read, sizeof(read));
 	ck_assert_mem_eq(read, bytes, sizeof(read));
@@ -335,7 +338,7 @@ int main(void)
 		{ test_memory_that_is_used_anew_is_zeros, 0 },
 		{ test_part_of_what_is_kept_is_forgotten, 0 },
 		{ test_any_order_is_kept_as_byte_by_byte, 0 },
-		{ test_the_oldest_is_forgotten_first, 0 },
+		{ test_the_oldest_of_what_is_large_is_forgotten_first, 0 },
 		{ test_what_is_drawn_is_not_known, 0 },
 		{ test_what_is_known_is_told_byte_by_byte, 0 },
 		{ test_setting_is_kept_as_well, 0 },
