@@ -580,14 +580,15 @@ bool arguments_can_write(const struct shape *shape)
 		       kept_limits()->most_of_all;
 }
 
-/* Whether all that lies between its elements is forgotten with them. */
+/* Whether all that lies between its runs is forgotten with them. */
 static bool is_at_once(const struct shape *merged, const struct run *run)
 {
-	bool is_many = merged->numel > MOST_SINGLE_RUNS;
+	int last = merged->dims - 1;
+	bool has_rows = last >= 0 && merged->strides[last] == 1;
+	uint64_t row = has_rows ? (uint64_t)merged->sizes[last] : 1;
 
-	if (run->each == forget)
-		return merged->dims <= 1 || is_many;
-	return run->each == clear && merged->dims > 1 && is_many;
+	return (run->each == forget || run->each == clear) &&
+	       merged->numel / row > MOST_SINGLE_RUNS;
 }
 
 /* The elements of a device's tensor. */

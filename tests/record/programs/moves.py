@@ -28,4 +28,7 @@ packed = torch.nn.utils.rnn.pack_padded_sequence(
 )
 back, lengths = torch.nn.utils.rnn.pad_packed_sequence(packed)
 print("lengths", lengths.tolist(), tuple(back.shape))
+columns = torch.zeros(3, 4, device="cuda")
+columns[:, 0] = torch.empty(3, device="cuda").cauchy_()
+print("beside", columns[:, 1].tolist())
 print("told", both[4].item(), torch.where(mask, where, unknown)[1].item())
