@@ -6,8 +6,121 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "gpupool/metrics.h"
+#include "study/metrics/film.h"
 #include "study/metrics/page.h"
-#include "study/metrics/unit_map.h"
+
+/* ---- units by address ---- */
+
+/* Units, that is, segments and pages of expandable segments, by address; each
+ * with its free bytes and the sum of what each of its holders pins. */
+
+struct unit {
+	uint64_t addr, size, free; /* bytes */
+	uint64_t holders;
+	double pinned;	/* pinned per holder so far, in bytes x events */
+	uint64_t since; /* event up to which pinned is computed */
+};
+
+struct unit_map {
+	struct unit *units; /* sorted by address */
+	size_t count, room;
+};
+
+/* The first unit that begins at or above addr. */
+static size_t lower(const struct unit_map *map, uint64_t addr)
+{
+	size_t low = 0, high = map->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (map->units[middle].addr < addr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void unit_map_add(struct unit_map *map, uint64_t addr, uint64_t size,
+			 uint64_t event)
+{
+	size_t at = lower(map, addr);
+
+	map->units = gp_mem_grow(map->units, &map->room, map->count + 1,
+				 sizeof(*map->units));
+	memmove(&map->units[at + 1], &map->units[at],
+		(map->count - at) * sizeof(*map->units));
+	map->units[at] = (struct unit){
+		.addr = addr, .size = size, .free = size, .since = event
+	};
+	map->count++;
+}
+
+/* Removes all units that begin in the range. */
+static void unit_map_remove(struct unit_map *map, uint64_t addr, uint64_t size)
+{
+	size_t from = lower(map, addr), to = lower(map, addr + size);
+
+	if (from == to)
+		return;
+	memmove(&map->units[from], &map->units[to],
+		(map->count - to) * sizeof(*map->units));
+	map->count -= to - from;
+}
+
+/* The unit that contains an address; NULL: none. */
+static struct unit *unit_map_find(struct unit_map *map, uint64_t addr)
+{
+	size_t at = lower(map, addr);
+
+	if (at < map->count && map->units[at].addr == addr)
+		return &map->units[at];
+	if (!at || addr - map->units[at - 1].addr >= map->units[at - 1].size)
+		return NULL;
+	return &map->units[at - 1];
+}
+
+/* Updates `pinned` to the event and returns it. */
+static double unit_pinned(struct unit *unit, uint64_t event)
+{
+	if (unit->holders)
+		unit->pinned += (double)unit->free / (double)unit->holders *
+				(double)(event - unit->since);
+	unit->since = event;
+	return unit->pinned;
+}
+
+/* A block is allocated; its free becomes pending; it is freed. */
+enum change { ALLOC, PEND, FREE };
+
+static void unit_map_change(struct unit_map *map, uint64_t addr, uint64_t size,
+			    uint64_t event, enum change change)
+{
+	struct unit *unit = unit_map_find(map, addr);
+	struct unit *end = map->units + map->count;
+
+	for (; size && unit && unit < end; unit++) {
+		uint64_t part = unit->addr + unit->size - addr;
+
+		if (part > size)
+			part = size;
+		unit_pinned(unit, event);
+		if (change == ALLOC) {
+			unit->free -= part < unit->free ? part : unit->free;
+			unit->holders++;
+		} else if (change == PEND) {
+			unit->holders -= unit->holders != 0;
+		} else {
+			unit->free += part;
+		}
+		size -= part;
+		addr += part;
+	}
+}
+
+/* ---- what is followed ---- */
 
 /* A block that is live or pending free. */
 struct holding {
@@ -87,7 +200,7 @@ static void begin_block(struct track *t, uint32_t id, uint64_t addr,
 	uint32_t culprit = t->askers->list[id].culprit;
 
 	*h = (struct holding){ .addr = addr, .size = size, .is_there = true };
-	unit_map_alloc(&t->units, addr, size, event);
+	unit_map_change(&t->units, addr, size, event, ALLOC);
 	h->first = pinned_at(t, addr, event);
 	h->last = pinned_at(t, addr + size - 1, event);
 	t->culprits[culprit].blocks++;
@@ -110,7 +223,7 @@ static void end_hold(struct track *t, uint32_t id, uint64_t event)
 	if (!--t->presences[culprit].live)
 		t->culprits[culprit].events +=
 			event - t->presences[culprit].since;
-	unit_map_pend(&t->units, h->addr, h->size, event);
+	unit_map_change(&t->units, h->addr, h->size, event, PEND);
 }
 
 /* ---- pending frees ---- */
@@ -148,7 +261,7 @@ static void end_free(struct track *t, uint32_t id, uint64_t event)
 	begin_free(t, id, event);
 	t->explain->waiting.frees += h->freed != event;
 	change_pending(t, t->pending - h->size, event);
-	unit_map_free(&t->units, h->addr, h->size, event);
+	unit_map_change(&t->units, h->addr, h->size, event, FREE);
 	h->is_there = false;
 }
 
@@ -369,4 +482,30 @@ void track_end(struct track *t)
 	free(t->holdings);
 	free(t->presences);
 	free(t);
+}
+
+/* ---- recording data during a run ---- */
+
+void gp_track_look(struct gp_track *track, struct gp_allocator *allocator,
+		   uint64_t event)
+{
+	struct gp_moment moment;
+
+	if (track->film)
+		gp_film_look(track->film, allocator);
+	if (!track->thin && !track->alert_count)
+		return;
+	moment = gp_moment_of(allocator, event);
+	if (track->thin)
+		gp_thin_add(track->thin, &moment);
+	for (size_t i = 0; i < track->alert_count; i++)
+		gp_alert_look(&track->alerts[i], &moment);
+}
+
+void gp_track_release(struct gp_track *track)
+{
+	gp_thin_destroy(track->thin);
+	gp_film_destroy(track->film);
+	free(track->alerts);
+	*track = (struct gp_track){ 0 };
 }
