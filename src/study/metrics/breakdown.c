@@ -12,8 +12,11 @@
  */
 #include "study/metrics/change.h"
 
+#include <stdlib.h>
+
 #include "base/larger.h"
-#include "study/metrics/merged.h"
+#include "base/mem.h"
+#include "trace/draft.h"
 
 const struct gp_part gp_parts[GP_PARTS] = {
 	[GP_PART_LIVE] = { "live_set", "live set",
@@ -135,6 +138,146 @@ static void keep_state(void *arg, struct gp_allocator *allocator,
 {
 	(void)event;
 	allocator->ops->state(allocator, arg);
+}
+
+/* ---- the same blocks, on one stream or in one pool ---- */
+
+/*
+ * A trace with the same blocks and lifetimes as in an observed run, in which
+ * streams and pools may be merged.
+ *
+ * While observing a run it is recorded which requests were served, and when
+ * each block's memory became free again, however long after its free. So the
+ * traces made from it occupy the same bytes at every moment, and their reserved
+ * memory differs only because of where blocks may be placed.
+ */
+struct occupancy_end {
+	uint64_t event;
+	uint32_t id;
+};
+
+struct occupancy {
+	const struct gp_device_trace *device; /* borrowed */
+	bool *is_served;		      /* by event */
+	struct occupancy_end *ends;
+	size_t end_count, end_room;
+};
+
+enum merge { MERGE_NOTHING, MERGE_STREAMS, MERGE_ALL };
+
+static void occupancy_init(struct occupancy *occupancy,
+			   const struct gp_device_trace *device)
+{
+	*occupancy = (struct occupancy){
+		.device = device,
+		.is_served = gp_mem_alloc(device->event_count,
+					  sizeof(*occupancy->is_served)),
+	};
+}
+
+static void occupancy_release(struct occupancy *occupancy)
+{
+	free(occupancy->is_served);
+	free(occupancy->ends);
+	*occupancy = (struct occupancy){ 0 };
+}
+
+/* For struct gp_replay_config's action; arg is the struct occupancy. */
+static void occupancy_action(void *arg, const struct gp_action *action,
+			     uint64_t event)
+{
+	struct occupancy *o = arg;
+
+	if (action->kind == GP_ALLOC)
+		o->is_served[event] = true;
+	if (action->kind != GP_FREE_COMPLETED || action->id == GP_NO_ID)
+		return;
+	o->ends = gp_mem_grow(o->ends, &o->end_room, o->end_count + 1,
+			      sizeof(*o->ends));
+	o->ends[o->end_count++] = (struct occupancy_end){ event, action->id };
+}
+
+/* Whether a request is kept in the merged trace. Frees are not: new ones are
+ * added at the time at which the memory became free. */
+static bool is_kept(const struct occupancy *o, size_t i, enum merge merge)
+{
+	switch (o->device->events[i].kind) {
+	case GP_ALLOC: return o->is_served[i];
+	case GP_EMPTY_CACHE:
+		return merge != MERGE_ALL || !o->device->events[i].pool;
+	case GP_SYNCHRONIZE:
+		return merge == MERGE_NOTHING &&
+		       o->device->events[i].flags & GP_STREAM_WAITS;
+	case GP_SET_FRACTION:
+	case GP_OTHER_MEMORY:
+	case GP_SET_SETTINGS: return true;
+	default:
+		return merge != MERGE_ALL &&
+		       gp_event_is_of_pool(o->device->events[i].kind);
+	}
+}
+
+static struct gp_event make_free(uint32_t id)
+{
+	return (struct gp_event){
+		.kind = GP_FREE,
+		.id = id,
+		.site = GP_NO_SITE,
+		.flags = GP_AT_ONCE,
+	};
+}
+
+static void merge_event(struct gp_event *event, enum merge merge)
+{
+	bool is_alloc = event->kind == GP_ALLOC;
+
+	if (merge == MERGE_NOTHING)
+		return;
+	if (is_alloc || event->kind == GP_CAPTURE_BEGIN)
+		event->stream = 0;
+	if (is_alloc && merge == MERGE_ALL)
+		event->pool = 0;
+}
+
+/* Pending frees of the start state are live blocks until their memory is
+ * free. */
+static void merge_start(struct gp_draft_device *device, enum merge merge)
+{
+	for (size_t i = 0; i < device->segment_count; i++) {
+		if (merge != MERGE_NOTHING)
+			device->segments[i].stream = 0;
+		if (merge == MERGE_ALL)
+			device->segments[i].pool = 0;
+	}
+	for (size_t i = 0; i < device->block_count; i++)
+		if (device->blocks[i].state == GP_PENDING_FREE)
+			device->blocks[i].state = GP_ACTIVE;
+}
+
+/* Makes the trace. Borrows the tables of the trace whose device was
+ * observed. */
+static struct gp_trace *merged_make(const struct gp_trace *trace,
+				    uint32_t device,
+				    const struct occupancy *occupancy,
+				    enum merge merge)
+{
+	struct gp_draft draft;
+	struct gp_draft_device *d;
+
+	gp_draft_init(&draft, trace);
+	d = &draft.devices[device];
+	for (size_t i = 0; i < d->event_count; i++)
+		if (is_kept(occupancy, i, merge))
+			merge_event(&d->events[i], merge);
+		else
+			gp_draft_leave_out(&d->events[i]);
+	for (size_t i = 0; i < occupancy->end_count; i++) {
+		struct gp_event end = make_free(occupancy->ends[i].id);
+
+		gp_draft_add(d, occupancy->ends[i].event, &end);
+	}
+	merge_start(d, merge);
+	return gp_draft_finish(&draft);
 }
 
 /* ---- merged runs ---- */
@@ -286,4 +429,59 @@ enum gp_status gp_breakdown_take_at(const struct gp_replay_config *config,
 	}
 	occupancy_release(&occupancy);
 	return status;
+}
+
+/* ---- when a program holds the most memory, whatever its allocator ---- */
+
+struct held {
+	uint64_t *sizes; /* by id, as requested; 0: not live */
+	uint64_t now, most;
+	uint64_t event; /* first event with the most */
+};
+
+static void hold(struct held *held, uint32_t id, uint64_t size)
+{
+	held->now += size - held->sizes[id];
+	held->sizes[id] = size;
+}
+
+static void hold_start(struct held *held, const struct gp_state *start)
+{
+	for (size_t i = 0; i < start->block_count; i++)
+		if (start->blocks[i].state == GP_ACTIVE &&
+		    start->blocks[i].id != GP_NO_ID)
+			hold(held, start->blocks[i].id,
+			     start->blocks[i].requested);
+}
+
+static bool is_held(const struct gp_event *event, enum gp_refusals refusals)
+{
+	return refusals == GP_REFUSALS_COUNT || !(event->flags & GP_REFUSED);
+}
+
+uint64_t gp_breakdown_moment(const struct gp_trace *trace, uint32_t device,
+			     enum gp_refusals refusals)
+{
+	const struct gp_device_trace *t = &trace->devices[device];
+	struct held held = {
+		.sizes = gp_mem_alloc(t->block_ids + (size_t)1,
+				      sizeof(*held.sizes)),
+		.event = GP_AT_FULLEST,
+	};
+
+	hold_start(&held, &t->start);
+	for (size_t i = 0; i < t->event_count; i++) {
+		const struct gp_event *event = &t->events[i];
+
+		if (event->kind == GP_ALLOC && is_held(event, refusals))
+			hold(&held, event->id, event->size);
+		else if (event->kind == GP_FREE)
+			hold(&held, event->id, 0);
+		if (held.now <= held.most && held.event != GP_AT_FULLEST)
+			continue;
+		held.most = held.now;
+		held.event = i;
+	}
+	free(held.sizes);
+	return held.event;
 }
