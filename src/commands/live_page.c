@@ -62,7 +62,8 @@ static enum gp_status open_wasm(FILE **file, struct gp_diag *diag)
 			   strerror(errno));
 }
 
-bool gp_live_parts_are_there(void)
+/* Whether gpupool.wasm is there. */
+static bool is_wasm_there(void)
 {
 	struct gp_diag diag;
 	FILE *file;
@@ -292,7 +293,7 @@ static enum gp_status page_command(const struct gp_options *options,
 	if (!page.operand_count)
 		return wait_for_files(&page, diag);
 	/* Checked before the page is written, as it may fail. */
-	is_live = gp_live_parts_are_there();
+	is_live = is_wasm_there();
 	status = gp_replay_command.run(&page, diag);
 	if (status == GP_OK && !is_live)
 		gp_notice("gpupool: there is no gpupool.wasm (make wasm): the "

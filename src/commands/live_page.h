@@ -24,8 +24,6 @@ enum gp_status gp_live_parts_make(struct gp_live_parts *parts,
 				  const struct gp_ranks *ranks,
 				  const struct gp_plan *asked,
 				  struct gp_diag *diag);
-/* Whether gpupool.wasm is there. */
-bool gp_live_parts_are_there(void);
 void gp_live_parts_release(struct gp_live_parts *parts);
 
 #endif

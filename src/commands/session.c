@@ -242,7 +242,8 @@ void gp_session_put(const struct gp_trace *trace, const char *what, void *made,
 	made_destroy(&gone);
 }
 
-void gp_session_answer(struct gp_session *session)
+/* Sets the session whose question this thread answers from here on, or NULL. */
+static void answer_for(struct gp_session *session)
 {
 	asked = session;
 }
@@ -264,7 +265,7 @@ static char **line_of(int argc, const char *const *argv)
 /* A session with a guard is of gpupool mcp, which interrupts by itself. */
 static void begin(struct gp_session *session, struct question *question)
 {
-	gp_session_answer(session);
+	answer_for(session);
 	if (!session || session->guard)
 		return;
 	pthread_mutex_lock(&session->lock);
@@ -277,7 +278,7 @@ static void begin(struct gp_session *session, struct question *question)
 static void end(struct gp_session *session, const struct question *question)
 {
 	gp_interrupt_by(NULL);
-	gp_session_answer(NULL);
+	answer_for(NULL);
 	if (!session || session->guard)
 		return;
 	pthread_mutex_lock(&session->lock);

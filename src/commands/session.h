@@ -8,9 +8,6 @@
 
 #include "gpupool/ask.h"
 
-/* Sets the session whose question this thread answers from here on, or NULL. */
-void gp_session_answer(struct gp_session *session);
-
 /* A trace of the session whose question this thread answers, with a reference
  * for the caller; NULL: none of that name is held. */
 struct gp_trace *gp_session_held(const char *name);

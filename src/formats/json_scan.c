@@ -34,7 +34,8 @@ static void fail_at(struct gp_json_scan *scan, uint64_t byte, const char *what)
 	scan->status = gp_diag_set(scan->diag, GP_INPUT, "%s", what);
 }
 
-void gp_json_fail(struct gp_json_scan *scan, const char *what)
+/* Fails with the record "line L, byte N", the source's position. */
+static void fail(struct gp_json_scan *scan, const char *what)
 {
 	fail_at(scan, gp_source_offset(scan->source), what);
 }
@@ -85,7 +86,7 @@ const unsigned char *gp_json_ahead(struct gp_json_scan *scan)
 void gp_json_expect_end(struct gp_json_scan *scan)
 {
 	if (gp_json_peek(scan) >= 0)
-		gp_json_fail(scan, "there is more after its end");
+		fail(scan, "there is more after its end");
 }
 
 /* ---- walking ---- */
@@ -100,7 +101,7 @@ static bool expect(struct gp_json_scan *scan, char c)
 		return true;
 	}
 	what[3] = c;
-	gp_json_fail(scan, next < 0 ? "it ends too early" : what);
+	fail(scan, next < 0 ? "it ends too early" : what);
 	return false;
 }
 
@@ -212,7 +213,7 @@ static bool cut_string(struct cut *cut)
 		if (!keep(cut, from, (size_t)(s->at - from)))
 			return false;
 		if (!is_closed && !more(cut->scan)) {
-			gp_json_fail(cut->scan, "it ends inside a string");
+			fail(cut->scan, "it ends inside a string");
 			return false;
 		}
 	}
@@ -282,7 +283,7 @@ static bool cut_bracket(struct cut *cut, int c)
 	else
 		cut->depth--;
 	if (cut->depth > DEPTH) {
-		gp_json_fail(cut->scan, "brackets are nested too deeply");
+		fail(cut->scan, "brackets are nested too deeply");
 		return false;
 	}
 	return keep(cut, cut->scan->source->at++, 1);
@@ -297,7 +298,7 @@ static bool cut_token(struct cut *cut)
 	bool has_space = gp_source_offset(scan->source) != before;
 
 	if (c < 0) {
-		gp_json_fail(scan, "it ends inside a value");
+		fail(scan, "it ends inside a value");
 		return false;
 	}
 	if (has_space && cut->depth && !keep(cut, " ", 1))
@@ -311,7 +312,7 @@ static bool cut_token(struct cut *cut)
 	case ',':
 	case ':':
 		if (!cut->depth) {
-			gp_json_fail(scan, "a value is missing here");
+			fail(scan, "a value is missing here");
 			return false;
 		}
 		if (c == '}' || c == ']')
@@ -409,7 +410,7 @@ static bool cut_value(struct gp_json_scan *scan, bool is_kept)
 
 	scan->length = 0;
 	if (gp_json_peek(scan) < 0)
-		gp_json_fail(scan, "it ends where a value should be");
+		fail(scan, "it ends where a value should be");
 	scan->start = gp_source_offset(scan->source);
 	if (!scan->status && cut_plain(scan))
 		return true;
@@ -533,7 +534,7 @@ bool gp_json_next_key(struct gp_json_scan *scan, struct gp_json_walk *walk,
 	if (!gp_json_next(scan, walk))
 		return false;
 	if (gp_json_peek(scan) != '"') {
-		gp_json_fail(scan, "a key is missing here");
+		fail(scan, "a key is missing here");
 		return false;
 	}
 	key[0] = '\0';

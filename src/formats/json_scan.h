@@ -108,8 +108,6 @@ bool gp_json_cut(struct gp_json_scan *scan);
 json_t *gp_json_parse(struct gp_json_scan *scan);
 void gp_json_skip(struct gp_json_scan *scan);
 
-/* Fails with the record "line L, byte N", the source's position. */
-void gp_json_fail(struct gp_json_scan *scan, const char *what);
 /* Fails unless only white space is left. */
 void gp_json_expect_end(struct gp_json_scan *scan);
 

@@ -98,8 +98,8 @@ uint64_t gp_objects_text(struct gp_snapshot_objects *o, const char *text,
 	return known->value;
 }
 
-const char *gp_objects_text_of(const struct gp_snapshot_objects *o,
-			       uint64_t value)
+/* NULL: not a text */
+static const char *text_of(const struct gp_snapshot_objects *o, uint64_t value)
 {
 	return gp_value_is_text(value) ? o->texts.texts[gp_value_payload(value)]
 				       : NULL;
@@ -413,7 +413,7 @@ static void set_settings(struct gp_snapshot_objects *o, uint32_t number)
 	take_flag(o, GP_WORD_RELEASE_LOCK, &s->releases_lock);
 	take_flag(o, GP_WORD_CAPTURE_REUSE, &s->reuses_in_capture);
 	if (has(o, GP_WORD_CONF))
-		s->conf = gp_objects_text_of(o, value_of(o, GP_WORD_CONF));
+		s->conf = text_of(o, value_of(o, GP_WORD_CONF));
 	if (has(o, GP_WORD_ROUNDUP))
 		object->divisions = value_of(o, GP_WORD_ROUNDUP);
 }
@@ -494,7 +494,7 @@ static const char *text_or_empty(const struct gp_snapshot_objects *o,
 	const char *text = NULL;
 
 	if (has(o, key))
-		text = gp_objects_text_of(o, value_of(o, key));
+		text = text_of(o, value_of(o, key));
 	return text ? text : "";
 }
 

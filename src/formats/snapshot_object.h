@@ -238,8 +238,6 @@ uint64_t gp_objects_pair(struct gp_snapshot_objects *objects, uint64_t first,
 /* An integer of at least 0; false: it is something else. */
 bool gp_objects_number(const struct gp_snapshot_objects *objects,
 		       uint64_t value, uint64_t *number);
-const char *gp_objects_text_of(const struct gp_snapshot_objects *objects,
-			       uint64_t value); /* NULL: not a text */
 
 /* A text of up to 7 bytes: its bytes, and its length << 56. */
 #define GP_SHORT_TEXT 7

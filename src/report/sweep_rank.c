@@ -199,7 +199,10 @@ static char *alike_text(const struct gp_sweep_report_entry *entry,
 	return gp_text_sink_close(&sink, out);
 }
 
-char *sweep_alike(const struct gp_sweep_report *sweep, size_t combination)
+/* "max_split_size_mb 52..71": the values that a combination stands for;
+ * "..none": up to "not set". Empty: itself alone. The caller frees. */
+static char *sweep_alike(const struct gp_sweep_report *sweep,
+			 size_t combination)
 {
 	return alike_text(&sweep->entries[combination], false);
 }

@@ -39,10 +39,6 @@ struct ranking ranking_make(const struct gp_sweep_report *sweep,
 			    enum gp_rank_by by);
 void ranking_release(struct ranking *ranking);
 
-/* "max_split_size_mb 52..71": the values that a combination stands for;
- * "..none": up to "not set". Empty: itself alone. The caller frees. */
-char *sweep_alike(const struct gp_sweep_report *sweep, size_t combination);
-
 /* "max_split_size_mb:128; PyTorch 2.9": what differs between combinations. */
 char *sweep_label(const struct gp_sweep_report *sweep, size_t combination);
 

@@ -183,8 +183,9 @@ static bool is_of_settings(const struct runs *runs, const struct run *run,
 			  asked->settings);
 }
 
-const struct run_outcome *runs_find(const struct runs *runs,
-				    const struct run_asked *asked)
+/* NULL: no existing run answers. Valid until the next run is made. */
+static const struct run_outcome *find_run(const struct runs *runs,
+					  const struct run_asked *asked)
 {
 	for (size_t i = 0; i < runs->count; i++) {
 		const struct run *run = &runs->list[i];
@@ -477,7 +478,7 @@ void runs_foresee(struct runs *runs, const struct run_asked *asked,
 	drop_taken(runs);
 	for (size_t i = 0; i < ahead->count && begun < ahead->threads; i++) {
 		one.capacity = ahead->capacities[i];
-		if (!runs_find(runs, &one) && !find_facts(runs, &one) &&
+		if (!find_run(runs, &one) && !find_facts(runs, &one) &&
 		    !find_foreseen(runs, &one)) {
 			add_foreseen(runs, &one);
 			begun++;
@@ -523,7 +524,7 @@ enum gp_status runs_ask(struct runs *runs, const struct run_asked *asked,
 	struct gp_replay_result result;
 	enum gp_status status;
 
-	*outcome = runs_find(runs, asked);
+	*outcome = find_run(runs, asked);
 	if (*outcome)
 		return GP_OK;
 	facts = find_facts(runs, asked);

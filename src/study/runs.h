@@ -79,9 +79,6 @@ struct runs;
 struct runs *runs_create(const struct runs_config *config);
 void runs_destroy(struct runs *runs);
 
-/* NULL: no existing run answers. Valid until the next run is made. */
-const struct run_outcome *runs_find(const struct runs *runs,
-				    const struct run_asked *asked);
 /* Makes a run if no existing one answers. */
 enum gp_status runs_ask(struct runs *runs, const struct run_asked *asked,
 			const struct run_outcome **outcome,

@@ -209,7 +209,12 @@ static bool add_preds(struct caching *c, struct node_set *mark, uint16_t stream)
 	return true;
 }
 
-struct node_set capture_mark(struct caching *c, const struct block *b)
+/*
+ * The nodes after which the uses of a block that is freed now have ended; the
+ * caller frees the list. Empty if a stream that uses the block is not captured
+ * or has no node: then the graph does not order the uses.
+ */
+static struct node_set capture_mark(struct caching *c, const struct block *b)
 {
 	const struct robin *uses = b->uses ? &b->uses->streams : NULL;
 	struct node_set mark = { 0 };
@@ -224,8 +229,9 @@ struct node_set capture_mark(struct caching *c, const struct block *b)
 	return (struct node_set){ 0 };
 }
 
-bool capture_is_past(const struct caching *c, uint16_t stream,
-		     const struct node_set *mark)
+/* Whether all further work of the stream comes after the mark. */
+static bool capture_is_past(const struct caching *c, uint16_t stream,
+			    const struct node_set *mark)
 {
 	const struct captured_stream *s;
 	const struct node_set *preds;

@@ -75,16 +75,6 @@ void capture_work(struct caching *c, uint16_t stream);
 /* Stream `by` waits for the present work of `stream`, and joins its capture. */
 void capture_wait(struct caching *c, uint16_t stream, uint16_t by);
 
-/*
- * The nodes after which the uses of a block that is freed now have ended; the
- * caller frees the list. Empty if a stream that uses the block is not captured
- * or has no node: then the graph does not order the uses.
- */
-struct node_set capture_mark(struct caching *c, const struct block *b);
-/* Whether all further work of the stream comes after the mark. */
-bool capture_is_past(const struct caching *c, uint16_t stream,
-		     const struct node_set *mark);
-
 /* ---- events ---- */
 
 /* Streams that use a block; once its free is pending on several events, with
