@@ -653,21 +653,3 @@ bool oom_log_scan(struct gp_source *source, struct oom_message *message)
 	*message = log.last;
 	return true;
 }
-
-enum gp_status oom_log_read(const struct gp_input_config *config,
-			    struct oom_message *message, struct gp_diag *diag)
-{
-	struct gp_source source;
-	enum gp_status status = gp_source_open(&source, config, diag);
-	bool has_message;
-
-	if (status != GP_OK)
-		return status;
-	has_message = oom_log_scan(&source, message);
-	status = source.status;
-	gp_source_close(&source);
-	if (status != GP_OK || has_message)
-		return status;
-	return gp_diag_foreign(diag, "no message of an OutOfMemoryError is in "
-				     "it");
-}

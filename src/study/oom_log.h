@@ -124,9 +124,6 @@ bool oom_log_is_whole(const char *text);
  * wrapped over. */
 struct gp_source;
 bool oom_log_scan(struct gp_source *source, struct oom_message *message);
-/* The same of a file. GP_INPUT: it has none. */
-enum gp_status oom_log_read(const struct gp_input_config *config,
-			    struct oom_message *message, struct gp_diag *diag);
 struct oom_conclusion oom_log_conclude(const struct oom_message *message);
 
 /* A file of several, such as one of each rank. */

@@ -3,6 +3,7 @@
  * Any bytes given to the readers are a trace, a log or an error that says what
  * is wrong, and a trace can be written and read again.
  */
+#include "formats/source.h"
 #include "fuzz/trace_bytes.h"
 #include "study/oom_log.h"
 
@@ -14,9 +15,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const struct gp_input_config log = { .bytes = data, .length = size };
 	struct gp_diag log_diag = { 0 };
 	struct oom_message message;
+	struct gp_source source;
 
-	if (oom_log_read(&log, &message, &log_diag) == GP_OK)
-		oom_log_conclude(&message);
+	if (gp_source_open(&source, &log, &log_diag) == GP_OK) {
+		if (oom_log_scan(&source, &message))
+			oom_log_conclude(&message);
+		gp_source_close(&source);
+	}
 	trace_read_by_jansson(data, size, trace, &diag);
 	if (status != GP_OK)
 		return 0;

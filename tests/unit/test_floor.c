@@ -57,7 +57,7 @@ static struct gp_floor found(const struct gp_spans *spans, uint64_t capacity,
 	gp_floor_find(&config, &floor);
 	ck_assert_uint_ge(floor.height, floor.bound);
 	ck_assert_uint_eq(top_of(spans, floor.offsets), floor.height);
-	ck_assert(gp_floor_is_valid(spans, floor.offsets));
+	ck_assert(is_valid(spans, floor.offsets));
 	return floor;
 }
 
@@ -213,10 +213,10 @@ START_TEST(what_overlaps_is_not_valid)
 	};
 	struct gp_spans spans = { .items = items, .count = 2 };
 
-	ck_assert(gp_floor_is_valid(&spans, (uint64_t[]){ 0, 4 }));
-	ck_assert(gp_floor_is_valid(&spans, (uint64_t[]){ 4, 0 }));
-	ck_assert(!gp_floor_is_valid(&spans, (uint64_t[]){ 0, 3 }));
-	ck_assert(!gp_floor_is_valid(&spans, (uint64_t[]){ 3, 0 }));
+	ck_assert(is_valid(&spans, (uint64_t[]){ 0, 4 }));
+	ck_assert(is_valid(&spans, (uint64_t[]){ 4, 0 }));
+	ck_assert(!is_valid(&spans, (uint64_t[]){ 0, 3 }));
+	ck_assert(!is_valid(&spans, (uint64_t[]){ 3, 0 }));
 }
 END_TEST
 
@@ -399,7 +399,7 @@ START_TEST(what_a_plan_does_not_know_lies_where_it_is_idle)
 				ck_assert_uint_eq(all[id], known[id]);
 			places += known[id] != GP_NO_PLACE;
 		}
-		ck_assert(gp_floor_is_valid(&spans, offsets));
+		ck_assert(is_valid(&spans, offsets));
 		/* None, some or all of them are known. */
 		ck_assert_int_eq(places > 0, i % 5 > 0);
 		ck_assert_int_eq(places < spans.count, i % 5 < 4);

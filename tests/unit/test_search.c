@@ -465,7 +465,7 @@ static enum search_end compare_search(const struct gp_spans *spans,
 	for (size_t i = 0; end == SEARCH_FOUND && i < spans->count; i++)
 		ck_assert_uint_eq(offsets[i], plain_offsets[i]);
 	if (end == SEARCH_FOUND) {
-		ck_assert(gp_floor_is_valid(spans, offsets));
+		ck_assert(is_valid(spans, offsets));
 		ck_assert_uint_le(spans_top(spans, offsets), capacity);
 	}
 	graph_release(&graph);

@@ -159,11 +159,6 @@ struct robin robin_copy(const struct robin *map)
 	return copy;
 }
 
-void robin_clear(struct robin *map)
-{
-	empty_slots(map);
-}
-
 void robin_release(struct robin *map)
 {
 	free(map->slots);

@@ -37,7 +37,6 @@ size_t robin_place(const struct robin *map, uint64_t hash, uint32_t key);
 void robin_insert(struct robin *map, uint64_t hash, uint32_t key, void *value);
 void robin_erase(struct robin *map, uint64_t hash, uint32_t key);
 struct robin robin_copy(const struct robin *map);
-void robin_clear(struct robin *map); /* keeps the size, as PyTorch's does */
 void robin_release(struct robin *map);
 
 /* To iterate: for (i = robin_begin(m); i < robin_end(m); i = robin_after(m,

@@ -122,10 +122,6 @@ void gp_floor_release(struct gp_floor *floor);
 /* Only the bound: the peak of bytes in use, and the first time of it. */
 uint64_t gp_floor_bound(const struct gp_spans *spans, uint64_t *time);
 
-/* Whether no two spans overlap and each offset is a multiple of the span's
- * align. Takes O(n^2) time. */
-bool gp_floor_is_valid(const struct gp_spans *spans, const uint64_t *offsets);
-
 /* Computes gp_allocator_config.places: a packing, for each stream and pool, of
  * all requested blocks or of the given fraction of them. With rest_idle the
  * other blocks are placed, too, each where the packing and earlier ones leave

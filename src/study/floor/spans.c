@@ -241,24 +241,6 @@ bool spans_meet(const struct gp_spans *spans, uint32_t i, uint32_t k)
 	       meet_after_gaps(spans, b, a);
 }
 
-bool gp_floor_is_valid(const struct gp_spans *spans, const uint64_t *offsets)
-{
-	const struct gp_span *a = spans->items, *b;
-
-	for (uint32_t i = 0; i < spans->count; i++)
-		if (offsets[i] % a[i].align)
-			return false;
-	for (uint32_t i = 0; i < spans->count; i++)
-		for (uint32_t k = i + 1; k < spans->count; k++) {
-			b = &spans->items[k];
-			if (offsets[i] < offsets[k] + b->size &&
-			    offsets[k] < offsets[i] + a[i].size &&
-			    spans_meet(spans, i, k))
-				return false;
-		}
-	return true;
-}
-
 uint64_t spans_top(const struct gp_spans *spans, const uint64_t *offsets)
 {
 	uint64_t top = 0;

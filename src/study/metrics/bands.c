@@ -235,25 +235,6 @@ void gp_bands_release(struct gp_bands *bands)
 	*bands = (struct gp_bands){ 0 };
 }
 
-uint32_t gp_bands_hit(const struct gp_bands *bands,
-		      const struct gp_lifetimes *lifetimes, size_t column,
-		      uint64_t byte)
-{
-	uint64_t at = 0;
-
-	for (size_t i = 0; i < bands->count; i++) {
-		const struct gp_band *band = &bands->list[i];
-		uint64_t size = lifetimes->list[band->lifetime].size;
-
-		if (column < band->first || column > band->last)
-			continue;
-		if (byte - at < size)
-			return band->lifetime;
-		at += size;
-	}
-	return GP_NO_ID;
-}
-
 /* ---- ranks of culprits, for all windows ---- */
 
 struct weight {

@@ -52,12 +52,6 @@ void gp_bands_init(struct gp_bands *bands, const struct gp_lifetimes *lifetimes,
 		   const struct gp_bands_window *window);
 void gp_bands_release(struct gp_bands *bands);
 
-/* The band at a byte of a column of stacked bands; GP_NO_ID: it belongs to the
- * rest, or is above all. */
-uint32_t gp_bands_hit(const struct gp_bands *bands,
-		      const struct gp_lifetimes *lifetimes, size_t column,
-		      uint64_t byte);
-
 /* By culprit, its rank by bytes x events over the whole run, largest first,
  * hence the same for every window. The caller frees the result. */
 uint32_t *gp_bands_ranks(const struct gp_lifetimes *lifetimes,
