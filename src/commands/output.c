@@ -149,7 +149,10 @@ static void remove_unfinished(void)
 			unlink(unfinished[i]);
 }
 
-void gp_outlet_catch(int number, void (*handler)(int number))
+/* Installs a handler, unless the signal is ignored: nohup, and shells that
+ * start a program in the background, set signals to be ignored, and these stay
+ * so. */
+static void catch_signal(int number, void (*handler)(int number))
 {
 	struct sigaction before, action = { .sa_handler = handler };
 
@@ -159,24 +162,24 @@ void gp_outlet_catch(int number, void (*handler)(int number))
 }
 
 /* Ends by the default action, so that the shell sees the signal. */
-void gp_outlet_end(int number)
+static void end_by(int number)
 {
 	remove_unfinished();
-	gp_outlet_catch(number, SIG_DFL);
+	catch_signal(number, SIG_DFL);
 	raise(number);
 }
 
 void gp_outlet_guard(void)
 {
 	for (size_t i = 0; i < SIGNALS; i++)
-		gp_outlet_catch(signals[i], gp_outlet_end);
+		catch_signal(signals[i], end_by);
 	at_quick_exit(remove_unfinished);
 }
 
 void gp_outlet_unguard(void)
 {
 	for (size_t i = 0; i < SIGNALS; i++)
-		gp_outlet_catch(signals[i], SIG_DFL);
+		catch_signal(signals[i], SIG_DFL);
 }
 
 static void hold_signals(sigset_t *before)
@@ -379,7 +382,7 @@ static void note(int number)
 {
 	atomic_store(&came, true);
 	if (number == SIGINT)
-		gp_outlet_catch(number, gp_outlet_end);
+		catch_signal(number, end_by);
 }
 
 /* Only a second Ctrl-C ends at once: timeout(1) and logging out send their
@@ -388,9 +391,9 @@ void gp_interrupt_catch(void)
 {
 	if (gp_outlet_is_redirected())
 		return;
-	gp_outlet_catch(SIGINT, note);
-	gp_outlet_catch(SIGTERM, note);
-	gp_outlet_catch(SIGHUP, note);
+	catch_signal(SIGINT, note);
+	catch_signal(SIGTERM, note);
+	catch_signal(SIGHUP, note);
 }
 
 bool gp_interrupt_came(void)

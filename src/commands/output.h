@@ -37,12 +37,6 @@ struct gp_report_style gp_terminal_style(const struct gp_options *options);
 void gp_outlet_guard(void);
 /* Restores the default: for a child, before it executes another program. */
 void gp_outlet_unguard(void);
-/* The handler of such a signal. */
-void gp_outlet_end(int number);
-/* Installs a handler, unless the signal is ignored: nohup, and shells that
- * start a program in the background, set signals to be ignored, and these stay
- * so. */
-void gp_outlet_catch(int number, void (*handler)(int number));
 
 enum gp_status gp_outlet_open(struct gp_output *output, const char *path,
 			      struct gp_diag *diag);

@@ -256,7 +256,9 @@ void recorded_aim(struct recorded *recorded, size_t at, size_t stop)
 	recorded->segments = 0;
 }
 
-bool recorded_has_segment(const struct recorded *recorded)
+/* Whether a recorded segment_alloc or segment_map of this request was not
+ * requested by the engine. */
+static bool has_segment(const struct recorded *recorded)
 {
 	for (size_t i = recorded->at; i < recorded->stop; i++)
 		if (recorded->events[i].kind == GP_SEGMENT_ALLOC ||
@@ -292,7 +294,7 @@ static void check_segments(struct gp_fidelity *fidelity,
 			   const struct recorded *recorded,
 			   const struct gp_event *event, uint64_t index)
 {
-	bool is_left = recorded_has_segment(recorded);
+	bool is_left = has_segment(recorded);
 
 	fidelity->segments_checked +=
 		recorded->segments + is_left +

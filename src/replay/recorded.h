@@ -49,10 +49,6 @@ void recorded_init(struct recorded *recorded,
 /* Sets the range of outcomes that belong to the next request. */
 void recorded_aim(struct recorded *recorded, size_t at, size_t stop);
 
-/* Whether a recorded segment_alloc or segment_map of this request was not
- * requested by the engine. */
-bool recorded_has_segment(const struct recorded *recorded);
-
 /* Returns the index after the releases of an empty_cache, which begin at
  * `at`. */
 size_t recorded_end_of_returns(const struct gp_device_trace *trace, size_t at);

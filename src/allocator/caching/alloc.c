@@ -209,7 +209,8 @@ static enum gp_answer fall_back(struct caching *c, struct request *request,
 
 /* ---- returning memory to the device ---- */
 
-void segment_release(struct caching *c, struct block *b)
+/* Returns an unsplit free block, which is a whole segment, to the device. */
+static void segment_release(struct caching *c, struct block *b)
 {
 	struct tally *own = b->list->pool->tally;
 

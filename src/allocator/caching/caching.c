@@ -51,7 +51,7 @@ void block_table_grow(struct block_table *table)
 	}
 }
 
-void block_table_release(struct block_table *table)
+static void block_table_release(struct block_table *table)
 {
 	for (size_t i = 0; i < table->chunk_count; i++)
 		free(table->chunks[i]);

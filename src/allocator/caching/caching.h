@@ -153,8 +153,6 @@ static inline void block_destroy(struct block_table *table, struct block *b)
 	table->spare = b;
 }
 
-void block_table_release(struct block_table *table);
-
 void caching_notify(struct caching *c, enum gp_event_kind kind,
 		    const struct block *b, uint64_t addr, uint64_t size);
 
@@ -213,9 +211,6 @@ enum gp_answer alloc_restore(struct gp_allocator *allocator, uint32_t id,
 			     uint64_t *addr);
 bool alloc_route(struct gp_allocator *allocator, uint64_t size, uint16_t stream,
 		 uint16_t pool, struct gp_route *route);
-
-/* Returns an unsplit free block, which is a whole segment, to the device. */
-void segment_release(struct caching *c, struct block *b);
 
 /* release_cached_blocks: index 0 for all pools, or the index of one private
  * pool. */
