@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/sorted.h"
 #include "report/report.h"
 #include "trace/site.h"
 #include "trace/steps.h"
@@ -70,16 +71,9 @@ uint64_t gp_step_number(const struct gp_trace *trace, uint32_t device,
 /* The step that the event is in; steps->count: in none. */
 static size_t step_at(const struct gp_steps *steps, uint64_t event)
 {
-	size_t low = 0, high = steps->count;
+	size_t low = gp_sorted_above(steps->list, steps->count,
+				     GP_SORTED_BY(struct gp_step, end), event);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (steps->list[middle].end <= event)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low < steps->count && steps->list[low].first <= event
 		       ? low
 		       : steps->count;

@@ -9,6 +9,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/sorted.h"
 #include "simcuda/kept.h"
 #include "simcuda/stream.h"
 
@@ -34,17 +35,8 @@ static struct {
 /* Index of the first range that begins after an address. */
 static size_t after(uint64_t addr)
 {
-	size_t low = 0, high = ranges.count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (ranges.items[middle].addr <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return gp_sorted_above(ranges.items, ranges.count,
+			       GP_SORTED_BY(struct range, addr), addr);
 }
 
 static bool host_has(uint64_t addr)

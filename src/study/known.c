@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/sorted.h"
 
 void known_release(struct known *known)
 {
@@ -16,17 +17,8 @@ void known_release(struct known *known)
 /* The index of the first range that ends after a capacity. */
 static size_t first_behind(const struct known *known, uint64_t at)
 {
-	size_t low = 0, high = known->count;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (known->ranges[middle].to > at)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low;
+	return gp_sorted_above(known->ranges, known->count,
+			       GP_SORTED_BY(struct known_range, to), at);
 }
 
 /* Inserts a range, or extends the previous one. */

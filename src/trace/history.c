@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/sorted.h"
 
 /* The write position has reached the read position: events get an array of
  * their own. */
@@ -371,16 +372,9 @@ static void push_use(struct history *h, const struct gp_event *entry,
 static bool is_pending_at_end(const struct history *h, uint64_t addr)
 {
 	const struct gp_build_state *end = &h->device->end;
-	size_t low = 0, high = end->block_count;
+	size_t low = gp_sorted_from(end->blocks, end->block_count,
+				    GP_SORTED_BY(struct gp_block, addr), addr);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (end->blocks[middle].addr < addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low < end->block_count && end->blocks[low].addr == addr &&
 	       end->blocks[low].state == GP_PENDING_FREE;
 }

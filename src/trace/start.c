@@ -12,6 +12,7 @@
 
 #include "base/larger.h"
 #include "base/mem.h"
+#include "base/sorted.h"
 #include "trace/history.h"
 
 #define MIB	   (UINT64_C(1) << 20)
@@ -24,17 +25,8 @@
 
 size_t gp_history_segment_behind(const struct gp_build_state *s, uint64_t addr)
 {
-	size_t low = 0, high = s->segment_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (s->segments[middle].addr <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return gp_sorted_above(s->segments, s->segment_count,
+			       GP_SORTED_BY(struct gp_segment, addr), addr);
 }
 
 static bool touches(const struct gp_segment *a, const struct gp_segment *b)
@@ -228,16 +220,9 @@ static void size_block(struct sizing *z, size_t i,
 /* The last start block that begins before addr; SIZE_MAX: none. */
 static size_t block_before(const struct history *h, uint64_t addr)
 {
-	size_t low = 0, high = h->start_count;
+	size_t low = gp_sorted_from(h->start, h->start_count,
+				    GP_SORTED_BY(struct gp_block, addr), addr);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (h->start[middle].addr < addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low ? low - 1 : SIZE_MAX;
 }
 

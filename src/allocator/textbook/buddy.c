@@ -17,6 +17,7 @@
 #include "allocator/textbook/textbook.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/sorted.h"
 
 #define LEAST 9 /* 512 bytes */
 #define MOST  48
@@ -111,17 +112,8 @@ static void destroy(void *self)
 /* The first run that ends after at. */
 static size_t run_at(const struct buddy *b, uint64_t at)
 {
-	size_t low = 0, high = b->run_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (b->runs[middle].end <= at)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return gp_sorted_above(b->runs, b->run_count,
+			       GP_SORTED_BY(struct run, end), at);
 }
 
 /* Replaces the runs [first, end) with `count` others. */

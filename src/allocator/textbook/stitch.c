@@ -17,6 +17,7 @@
 #include "allocator/textbook/sbrk_heap.h"
 #include "allocator/textbook/textbook.h"
 #include "base/mem.h"
+#include "base/sorted.h"
 
 #define PAGE GP_ENGINE_PAGE
 
@@ -52,17 +53,8 @@ static void destroy(void *self)
 /* The first range of at least that many pages, or count. */
 static size_t find(const struct stitch *s, uint64_t pages)
 {
-	size_t low = 0, high = s->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (s->free[middle].pages < pages)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return gp_sorted_from(s->free, s->count,
+			      GP_SORTED_BY(struct range, pages), pages);
 }
 
 static void add(struct stitch *s, struct range range)

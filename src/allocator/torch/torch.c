@@ -11,6 +11,7 @@
 #include "gpupool/release.h"
 #include "allocator/engines.h"
 #include "base/mem.h"
+#include "base/sorted.h"
 
 /* A block used on an unknown other stream gets a stream of its own, so that
  * complete() can complete that one alone. Even numbers: see simcuda's
@@ -25,16 +26,9 @@ static uint64_t own_stream(uint32_t id)
 
 uint16_t torch_stream_index(const struct torch *t, uint64_t stream)
 {
-	size_t low = 0, high = t->config.stream_count;
+	size_t low = gp_sorted_from(t->config.streams, t->config.stream_count,
+				    GP_SORTED_NUMBERS, stream);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (t->config.streams[middle] < stream)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return (uint16_t)(low < t->config.stream_count ? low : 0);
 }
 

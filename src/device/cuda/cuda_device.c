@@ -13,6 +13,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/samples.h"
+#include "base/sorted.h"
 #include "device/bench.h"
 #include "device/cuda/cuda_load.h"
 
@@ -69,17 +70,8 @@ static inline struct cuda_device *cuda_device_of(struct gp_device *device)
 /* The number of ranges that begin at or below the address. */
 static size_t count_to(const struct ranges *ranges, uint64_t addr)
 {
-	size_t low = 0, high = ranges->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (ranges->items[middle].addr <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return gp_sorted_above(ranges->items, ranges->count,
+			       GP_SORTED_BY(struct range, addr), addr);
 }
 
 /* The range that contains the address, or NULL. Valid until a range is added or

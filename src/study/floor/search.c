@@ -17,6 +17,7 @@
 
 #include "base/larger.h"
 #include "base/mem.h"
+#include "base/sorted.h"
 #include "study/floor/spans.h"
 
 /* The search recurses to a depth of one level per span. */
@@ -72,17 +73,7 @@ static uint32_t find_sections(const struct edge *edges, size_t n,
 /* The first section at or after a time. */
 static uint32_t section_at(const uint64_t *times, uint32_t count, uint64_t time)
 {
-	uint32_t low = 0, high = count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (times[middle] < time)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return (uint32_t)gp_sorted_from(times, count, GP_SORTED_NUMBERS, time);
 }
 
 static bool is_in_gap(const struct gp_spans *spans, const struct gp_span *span,

@@ -6,6 +6,7 @@
 
 #include "base/larger.h"
 #include "base/mem.h"
+#include "base/sorted.h"
 
 /* ---- columns ---- */
 
@@ -58,15 +59,9 @@ static size_t column_from(const struct gp_bands *bands, size_t near,
 		step *= 2;
 	}
 	high = gp_smaller(low + step, bands->column_count);
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (bands->columns[middle].moment < moment)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return low + gp_sorted_from(bands->columns + low, high - low,
+				    GP_SORTED_BY(struct gp_band_column, moment),
+				    moment);
 }
 
 /* ---- visible blocks ---- */

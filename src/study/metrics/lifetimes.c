@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/sorted.h"
 
 /* ---- following the changes ---- */
 
@@ -134,17 +135,8 @@ void gp_lifetimes_release(struct gp_lifetimes *lifetimes)
 
 size_t gp_lifetimes_until(const struct gp_lifetimes *lifetimes, uint64_t moment)
 {
-	size_t low = 0, high = lifetimes->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (lifetimes->list[middle].alloc <= moment)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return gp_sorted_above(lifetimes->list, lifetimes->count,
+			       GP_SORTED_BY(struct gp_lifetime, alloc), moment);
 }
 
 const struct gp_lifetime *gp_lifetimes_find(

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/sorted.h"
 #include "gpupool/metrics.h"
 #include "study/metrics/film.h"
 #include "study/metrics/page.h"
@@ -30,17 +31,8 @@ struct unit_map {
 /* The first unit that begins at or above addr. */
 static size_t lower(const struct unit_map *map, uint64_t addr)
 {
-	size_t low = 0, high = map->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (map->units[middle].addr < addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return gp_sorted_from(map->units, map->count,
+			      GP_SORTED_BY(struct unit, addr), addr);
 }
 
 static void unit_map_add(struct unit_map *map, uint64_t addr, uint64_t size,
