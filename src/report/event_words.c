@@ -71,8 +71,9 @@ uint64_t gp_step_number(const struct gp_trace *trace, uint32_t device,
 /* The step that the event is in; steps->count: in none. */
 static size_t step_at(const struct gp_steps *steps, uint64_t event)
 {
-	size_t low = gp_sorted_above(steps->list, steps->count,
-				     GP_SORTED_BY(struct gp_step, end), event);
+	size_t low = gp_sorted_above(
+		GP_SORTED(steps->list, steps->count, struct gp_step, end),
+		event);
 
 	return low < steps->count && steps->list[low].first <= event
 		       ? low

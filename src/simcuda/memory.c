@@ -35,8 +35,9 @@ static struct {
 /* Index of the first range that begins after an address. */
 static size_t after(uint64_t addr)
 {
-	return gp_sorted_above(ranges.items, ranges.count,
-			       GP_SORTED_BY(struct range, addr), addr);
+	return gp_sorted_above(
+		GP_SORTED(ranges.items, ranges.count, struct range, addr),
+		addr);
 }
 
 static bool host_has(uint64_t addr)

@@ -17,8 +17,9 @@ void known_release(struct known *known)
 /* The index of the first range that ends after a capacity. */
 static size_t first_behind(const struct known *known, uint64_t at)
 {
-	return gp_sorted_above(known->ranges, known->count,
-			       GP_SORTED_BY(struct known_range, to), at);
+	return gp_sorted_above(
+		GP_SORTED(known->ranges, known->count, struct known_range, to),
+		at);
 }
 
 /* Inserts a range, or extends the previous one. */

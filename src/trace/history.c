@@ -372,8 +372,9 @@ static void push_use(struct history *h, const struct gp_event *entry,
 static bool is_pending_at_end(const struct history *h, uint64_t addr)
 {
 	const struct gp_build_state *end = &h->device->end;
-	size_t low = gp_sorted_from(end->blocks, end->block_count,
-				    GP_SORTED_BY(struct gp_block, addr), addr);
+	size_t low = gp_sorted_from(
+		GP_SORTED(end->blocks, end->block_count, struct gp_block, addr),
+		addr);
 
 	return low < end->block_count && end->blocks[low].addr == addr &&
 	       end->blocks[low].state == GP_PENDING_FREE;

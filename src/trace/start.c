@@ -25,8 +25,9 @@
 
 size_t gp_history_segment_behind(const struct gp_build_state *s, uint64_t addr)
 {
-	return gp_sorted_above(s->segments, s->segment_count,
-			       GP_SORTED_BY(struct gp_segment, addr), addr);
+	return gp_sorted_above(GP_SORTED(s->segments, s->segment_count,
+					 struct gp_segment, addr),
+			       addr);
 }
 
 static bool touches(const struct gp_segment *a, const struct gp_segment *b)
@@ -220,8 +221,9 @@ static void size_block(struct sizing *z, size_t i,
 /* The last start block that begins before addr; SIZE_MAX: none. */
 static size_t block_before(const struct history *h, uint64_t addr)
 {
-	size_t low = gp_sorted_from(h->start, h->start_count,
-				    GP_SORTED_BY(struct gp_block, addr), addr);
+	size_t low = gp_sorted_from(
+		GP_SORTED(h->start, h->start_count, struct start_block, addr),
+		addr);
 
 	return low ? low - 1 : SIZE_MAX;
 }

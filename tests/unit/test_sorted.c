@@ -8,6 +8,8 @@ struct item {
 	uint64_t number;
 };
 
+#define ARRAY GP_SORTED(items, count, struct item, number)
+
 /* Each value is found where a walk over the items finds it. */
 START_TEST(finds_what_a_walk_finds)
 {
@@ -17,7 +19,6 @@ START_TEST(finds_what_a_walk_finds)
 	const uint64_t values[] = {
 		0, 1, 2, 3, 4, 69, 70, 71, UINT64_MAX - 1, UINT64_MAX
 	};
-	const struct gp_sorted_by by = GP_SORTED_BY(struct item, number);
 
 	for (size_t count = 0; count <= 5; count++)
 		for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
@@ -28,13 +29,11 @@ START_TEST(finds_what_a_walk_finds)
 			while (above < count &&
 			       items[above].number <= values[i])
 				above++;
-			ck_assert_uint_eq(
-				gp_sorted_from(items, count, by, values[i]),
-				from);
-			ck_assert_uint_eq(
-				gp_sorted_above(items, count, by, values[i]),
-				above);
-			from = gp_sorted_from(values, i + 1, GP_SORTED_NUMBERS,
+			ck_assert_uint_eq(gp_sorted_from(ARRAY, values[i]),
+					  from);
+			ck_assert_uint_eq(gp_sorted_above(ARRAY, values[i]),
+					  above);
+			from = gp_sorted_from(GP_SORTED_NUMBERS(values, i + 1),
 					      values[i]);
 			ck_assert_uint_eq(from, i);
 		}

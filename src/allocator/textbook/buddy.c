@@ -112,8 +112,8 @@ static void destroy(void *self)
 /* The first run that ends after at. */
 static size_t run_at(const struct buddy *b, uint64_t at)
 {
-	return gp_sorted_above(b->runs, b->run_count,
-			       GP_SORTED_BY(struct run, end), at);
+	return gp_sorted_above(
+		GP_SORTED(b->runs, b->run_count, struct run, end), at);
 }
 
 /* Replaces the runs [first, end) with `count` others. */

@@ -53,8 +53,8 @@ static void destroy(void *self)
 /* The first range of at least that many pages, or count. */
 static size_t find(const struct stitch *s, uint64_t pages)
 {
-	return gp_sorted_from(s->free, s->count,
-			      GP_SORTED_BY(struct range, pages), pages);
+	return gp_sorted_from(GP_SORTED(s->free, s->count, struct range, pages),
+			      pages);
 }
 
 static void add(struct stitch *s, struct range range)

@@ -26,8 +26,9 @@ static uint64_t own_stream(uint32_t id)
 
 uint16_t torch_stream_index(const struct torch *t, uint64_t stream)
 {
-	size_t low = gp_sorted_from(t->config.streams, t->config.stream_count,
-				    GP_SORTED_NUMBERS, stream);
+	size_t low = gp_sorted_from(
+		GP_SORTED_NUMBERS(t->config.streams, t->config.stream_count),
+		stream);
 
 	return (uint16_t)(low < t->config.stream_count ? low : 0);
 }

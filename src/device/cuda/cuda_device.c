@@ -70,8 +70,9 @@ static inline struct cuda_device *cuda_device_of(struct gp_device *device)
 /* The number of ranges that begin at or below the address. */
 static size_t count_to(const struct ranges *ranges, uint64_t addr)
 {
-	return gp_sorted_above(ranges->items, ranges->count,
-			       GP_SORTED_BY(struct range, addr), addr);
+	return gp_sorted_above(
+		GP_SORTED(ranges->items, ranges->count, struct range, addr),
+		addr);
 }
 
 /* The range that contains the address, or NULL. Valid until a range is added or

@@ -73,7 +73,7 @@ static uint32_t find_sections(const struct edge *edges, size_t n,
 /* The first section at or after a time. */
 static uint32_t section_at(const uint64_t *times, uint32_t count, uint64_t time)
 {
-	return (uint32_t)gp_sorted_from(times, count, GP_SORTED_NUMBERS, time);
+	return (uint32_t)gp_sorted_from(GP_SORTED_NUMBERS(times, count), time);
 }
 
 static bool is_in_gap(const struct gp_spans *spans, const struct gp_span *span,

@@ -59,8 +59,8 @@ static size_t column_from(const struct gp_bands *bands, size_t near,
 		step *= 2;
 	}
 	high = gp_smaller(low + step, bands->column_count);
-	return low + gp_sorted_from(bands->columns + low, high - low,
-				    GP_SORTED_BY(struct gp_band_column, moment),
+	return low + gp_sorted_from(GP_SORTED(bands->columns + low, high - low,
+					      struct gp_band_column, moment),
 				    moment);
 }
 

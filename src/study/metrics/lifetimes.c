@@ -135,8 +135,9 @@ void gp_lifetimes_release(struct gp_lifetimes *lifetimes)
 
 size_t gp_lifetimes_until(const struct gp_lifetimes *lifetimes, uint64_t moment)
 {
-	return gp_sorted_above(lifetimes->list, lifetimes->count,
-			       GP_SORTED_BY(struct gp_lifetime, alloc), moment);
+	return gp_sorted_above(GP_SORTED(lifetimes->list, lifetimes->count,
+					 struct gp_lifetime, alloc),
+			       moment);
 }
 
 const struct gp_lifetime *gp_lifetimes_find(

@@ -31,8 +31,8 @@ struct unit_map {
 /* The first unit that begins at or above addr. */
 static size_t lower(const struct unit_map *map, uint64_t addr)
 {
-	return gp_sorted_from(map->units, map->count,
-			      GP_SORTED_BY(struct unit, addr), addr);
+	return gp_sorted_from(
+		GP_SORTED(map->units, map->count, struct unit, addr), addr);
 }
 
 static void unit_map_add(struct unit_map *map, uint64_t addr, uint64_t size,
