@@ -492,7 +492,7 @@ static void print_trials(const struct explain_page *p)
 	gp_page_line(&p->page, GP_TONE_TITLE, 2,
 		     "What was tried, with memory: %s; peak reserved%s",
 		     gp_head_capacity(p->verdict->capacity, capacity),
-		     p->verdict->recorded ? " of what the trace holds" : "");
+		     verdict_part(p->verdict));
 	print_setting(p, p->explanation->study->trials);
 	print_settings(p);
 	print_attempts(p);

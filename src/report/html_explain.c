@@ -150,9 +150,9 @@ static void write_trials(const struct finding *f)
 
 	if (gp_verdict_is_open(v))
 		return;
-	title(f, "What was tried, with memory: %s%s",
+	title(f, "What was tried, with memory: %s%s%s",
 	      gp_head_capacity(v->capacity, capacity),
-	      v->recorded ? "; of what the trace holds" : "");
+	      *verdict_part(v) ? ";" : "", verdict_part(v));
 	gp_html_table(f->out, "tried",
 		      "setting or what-if|#peak reserved|result|#OOMs|#retries|"
 		      "#cudaMalloc calls and pages mapped");

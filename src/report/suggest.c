@@ -231,6 +231,14 @@ static bool is_of_part(const struct gp_study *study)
 	return false;
 }
 
+static bool has_window(const struct gp_study *study)
+{
+	for (size_t i = 0; i < study->case_count; i++)
+		if (study->verdicts[i].begins == GP_BEGINS_WINDOW)
+			return true;
+	return false;
+}
+
 static void print_trial(const struct gp_page *page,
 			const struct gp_suggest_report *report, size_t index)
 {
@@ -283,6 +291,11 @@ static void print_trials(const struct gp_page *page,
 			       "only where it decides.",
 		     study->is_change ? " * the one to use." : "",
 		     is_any_excluded ? " x must not be used." : "");
+	if (has_window(study) && !is_of_part(study))
+		gp_page_line(page, GP_TONE_PLAIN, 0,
+			     "reserved: from what the window begins with; "
+			     "gpupool sweep estimates what each would reserve "
+			     "in the whole program.");
 	if (study->case_count > 1)
 		gp_page_line(page, GP_TONE_PLAIN, 0,
 			     "Of %zu %s: OOMs, retries and time are sums, "

@@ -20,6 +20,14 @@ bool verdict_is_bad(const struct gp_verdict *v)
 	return v->kind != GP_VERDICT_FITS;
 }
 
+const char *verdict_part(const struct gp_verdict *v)
+{
+	return v->recorded ? " of what the trace holds"
+	       : v->begins == GP_BEGINS_WINDOW
+		       ? " from what the window begins with"
+		       : "";
+}
+
 /* ---- the sentence ---- */
 
 /* How the current setting does, if another one does better. */

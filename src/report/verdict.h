@@ -15,6 +15,9 @@ const char *verdict_record_call(uint8_t release);
 struct gp_words verdict_limits(const struct gp_verdict *verdict);
 /* Those of them that say how far the trace and the setting can be trusted. */
 struct gp_words verdict_caveats(const struct gp_verdict *verdict);
+/* What peaks of replays are of, if not of the program: " of what the trace
+ * holds". */
+const char *verdict_part(const struct gp_verdict *verdict);
 /* Whether the trace does not fit as it is. */
 bool verdict_is_bad(const struct gp_verdict *verdict);
 
