@@ -316,23 +316,18 @@ static enum gp_status duplicate(struct gp_machine *m)
 	return GP_OK;
 }
 
-/* An index is used after all smaller ones, so it never exceeds the number of
- * bytes read. */
+/* An index that is not the next one, which the loop handles: it is used again,
+ * or the smaller ones were not. It never exceeds the number of bytes read. */
 static enum gp_status put(struct gp_machine *m, uint32_t index)
 {
 	if (m->top == gp_machine_fence(m) ||
 	    index > gp_source_offset(m->source))
 		return fail_stack(m);
-	if (index >= m->memo_count) {
-		size_t n = index - m->memo_count + 1;
-
-		m->memo = gp_mem_grow(m->memo, &m->memo_room, m->memo_count + n,
-				      sizeof(*m->memo));
-		memset(m->memo + m->memo_count, 0, n * sizeof(*m->memo));
-		m->memo_count += n;
-	} else {
-		gp_stencils_forget(&m->stencils);
-	}
+	gp_stencils_forget(&m->stencils);
+	m->memo = gp_mem_grow(m->memo, &m->memo_room, (size_t)index + 1,
+			      sizeof(*m->memo));
+	while (m->memo_count <= index)
+		m->memo[m->memo_count++] = 0;
 	m->memo[index] = m->top[-1];
 	return make_room(m);
 }

@@ -36,6 +36,8 @@ static const char *const same[] = {
 		 "}('action''alloc' 'addr'65536 j$00$00$00$00 512 ueeh$00 N"),
 	SNAPSHOT("'size'r$03$00$00$00 0" SEGMENTS "'device_traces' ](](" GROW
 		 "}('action''alloc' 'addr'65536 h$03 512 ueeh$03 N"),
+	/* the largest index at this place */
+	"Nr$08$00$00$00$30" SNAPSHOT(SEGMENTS TRACE(GROW ALLOC)),
 	/* what is memoized again is something else */
 	SNAPSHOT("'addr'q$00'size'q$00 0 0" SEGMENTS "'device_traces' ](](" GROW
 		 "}('action''alloc' 'addr'65536 h$00 512 ueeh$00 N"),
@@ -325,6 +327,8 @@ static const struct {
 	{ "$94", "byte 2: the pickle uses a value that does not exist" },
 	{ "](q$00", "byte 4: the pickle uses a value that does not exist" },
 	{ "]r$ff$ff$ff$ff",
+	  "byte 3: the pickle uses a value that does not exist" },
+	{ "Nr$09$00$00$00",
 	  "byte 3: the pickle uses a value that does not exist" },
 	{ "h$00",
 	  "byte 2: the pickle refers to a memo entry that does not exist" },
