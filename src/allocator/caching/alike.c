@@ -111,15 +111,17 @@ static void release_downwards(struct caching *c, struct free_list *list,
 	uint64_t want = rounded > limit ? rounded : limit;
 	struct gp_alike *a = c->alike;
 
-	for (b = releasable(list, b); b && sum < want && b->size >= limit;
+	for (b = releasable(list, b); b && sum < want;
 	     b = releasable(list, free_list_prev(list, b))) {
+		if (b->size < limit) {
+			raise_to(&a->max_split_least, b->size + 1);
+			return;
+		}
 		lower_to(&a->max_split_most, b->size);
 		if (block_is_split(b))
 			return; /* refused */
 		sum += b->size;
 	}
-	if (b && sum < want)
-		raise_to(&a->max_split_least, b->size + 1);
 }
 
 void alike_release(struct caching *c, const struct request *request)
