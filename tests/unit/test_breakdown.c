@@ -73,6 +73,17 @@ static void check_only(enum gp_part_id part, uint64_t by,
 static const char *const reused =
 	ONE_DEVICE(ALLOC(1) "23068672}," FREE(1) "," ALLOC(2) "23068672}");
 
+/* A segment of 22 MiB before the first event. */
+#define START(place, block, events)                                            \
+	"{\"format\": \"gpupool-trace\", \"version\": 1, \"source\": "         \
+	"{\"complete\": false}, \"devices\": [{\"device\": 0, \"start\": "     \
+	"{\"segments\": [{\"address\": 1073741824, \"total_size\": 23068672, " \
+	"\"segment_type\": \"large\", " place ", \"blocks\": [{\"address\": "  \
+	"1073741824, \"size\": 23068672, \"requested_size\": 23068672, " block \
+	"}]}]}, \"events\": [" events "]}]}"
+#define INACTIVE "\"state\": \"inactive\""
+#define PENDING	 "\"state\": \"active_pending_free\", \"id\": 0"
+
 static const struct row {
 	enum gp_part_id part;
 	uint64_t by;
@@ -104,6 +115,16 @@ static const struct row {
 		  ALLOC(1) "23068672},"
 			   "{\"op\": \"record_stream\", \"id\": 1, \"stream\": "
 			   "7}," FREE(1) "," ALLOC(2) "23068672}") },
+	/* What is cached or pending when a window begins. */
+	{ GP_PART_STREAMS, 22 * MIB, "",
+	  START("\"stream\": 7", INACTIVE, ALLOC(2) "23068672}") },
+	{ GP_PART_STREAMS, 22 * MIB, "",
+	  START("\"stream\": 0", PENDING,
+		"{\"op\": \"synchronize\"}," ALLOC(
+			2) "23068672, \"stream\": 7}") },
+	{ GP_PART_POOLS, 22 * MIB, "",
+	  START("\"stream\": 0, \"segment_pool_id\": [0, 1]", INACTIVE,
+		ALLOC(2) "23068672}") },
 };
 
 START_TEST(each_cause_alone_is_told_by_its_name)
