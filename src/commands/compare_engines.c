@@ -300,8 +300,7 @@ static enum gp_status compare_all(struct session *s, struct gp_diag *diag)
 		s->report.prices = s->own_prices;
 	}
 	if (status == GP_OK)
-		status = gp_rank_each(o->operands, o->operand_count,
-				      gp_trace_file_read_requests, compare, s,
+		status = gp_rank_each(o->operands, o->operand_count, compare, s,
 				      &s->progress, &s->ranks, diag);
 	return status;
 }

@@ -530,12 +530,12 @@ static bool choose_held(struct pair *p)
 
 static enum gp_status read_ranks(struct session *s, struct gp_diag *diag)
 {
-	enum gp_status status = gp_rank_files(&s->a_path, 1, gp_trace_file_read,
-					      &s->progress, &s->a_ranks, diag);
+	enum gp_status status =
+		gp_rank_files(&s->a_path, 1, &s->progress, &s->a_ranks, diag);
 
 	if (status == GP_OK && s->b_path)
-		status = gp_rank_files(&s->b_path, 1, gp_trace_file_read,
-				       &s->progress, &s->b_ranks, diag);
+		status = gp_rank_files(&s->b_path, 1, &s->progress, &s->b_ranks,
+				       diag);
 	if (status != GP_OK)
 		return status;
 	if (!s->b_path)

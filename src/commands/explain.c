@@ -7,7 +7,6 @@
 #include "commands/plan.h"
 #include "commands/progress.h"
 #include "commands/ranking.h"
-#include "commands/trace_file.h"
 #include "report/report.h"
 
 /* The state of one run of the command. */
@@ -103,7 +102,6 @@ static enum gp_status explain_command(const struct gp_options *options,
 	};
 	const struct gp_ranking_config config = {
 		.options = options,
-		.read = gp_trace_file_read,
 		.progress = &s.progress,
 	};
 	enum gp_status status = gp_studying_check(options, diag);

@@ -259,7 +259,6 @@ static enum gp_status judge(struct session *s, struct gp_diag *diag)
 	};
 	const struct gp_ranking_config config = {
 		.options = &options,
-		.read = gp_trace_file_read,
 		.progress = &s->progress,
 	};
 	const struct gp_study *study = &s->studying.study;

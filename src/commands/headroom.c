@@ -12,7 +12,6 @@
 #include "commands/ranking.h"
 #include "commands/studying.h"
 #include "commands/sweep_grid.h"
-#include "commands/trace_file.h"
 #include "study/sweep/thread_pool.h"
 #include "study/headroom.h"
 #include "report/report.h"
@@ -70,7 +69,6 @@ static enum gp_status read_traces(struct session *s, struct gp_diag *diag)
 {
 	const struct gp_ranking_config config = {
 		.options = s->options,
-		.read = gp_trace_file_read,
 		.needs_requests = true,
 		.make = plan_without_limit,
 		.progress = &s->progress,

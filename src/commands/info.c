@@ -101,7 +101,7 @@ static enum gp_status info_command(const struct gp_options *options,
 	};
 	enum gp_status status =
 		gp_rank_files(options->operands, options->operand_count,
-			      gp_trace_file_read, &s.progress, &s.ranks, diag);
+			      &s.progress, &s.ranks, diag);
 
 	if (status == GP_OK && s.ranks.count > 1)
 		play_classes(&s);

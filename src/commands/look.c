@@ -14,7 +14,6 @@
 #include "commands/plan.h"
 #include "commands/progress.h"
 #include "commands/ranking.h"
-#include "commands/trace_file.h"
 #include "study/metrics/explain.h"
 #include "study/floor/floor.h"
 #include "report/report.h"
@@ -156,7 +155,6 @@ static enum gp_status look_at_traces(struct session *s, struct gp_diag *diag)
 {
 	const struct gp_ranking_config config = {
 		.options = s->options,
-		.read = gp_trace_file_read,
 		.make = make_plan,
 		.arg = s,
 		.progress = &s->progress,

@@ -265,7 +265,6 @@ struct reading {
 	struct passed *passed;
 	size_t passed_count, passed_room;
 	struct gp_diag foreign; /* of the last of them that was named */
-	gp_trace_file_reader *read;
 	gp_rank_visitor *visit; /* NULL: the traces stay */
 	void *arg;
 	struct gp_progress *progress;
@@ -300,6 +299,14 @@ static bool is_unwritten(const char *path)
 	return false;
 }
 
+static enum gp_status read_trace(const struct reading *r, const char *path,
+				 struct gp_trace **trace, struct gp_diag *diag)
+{
+	return r->visit ? gp_trace_file_read_requests(path, r->progress, trace,
+						      diag)
+			: gp_trace_file_read(path, r->progress, trace, diag);
+}
+
 /* Reads a packed form of a file that cannot be read. */
 static bool read_spare(const struct reading *r, const char *path,
 		       const struct gp_diag *why)
@@ -310,7 +317,7 @@ static bool read_spare(const struct reading *r, const char *path,
 		struct gp_trace *trace;
 
 		if (strcmp(spare->plain, path) != 0 ||
-		    r->read(spare->path, r->progress, &trace, &diag) != GP_OK)
+		    read_trace(r, spare->path, &trace, &diag) != GP_OK)
 			continue;
 		gp_progress_end(r->progress);
 		gp_notice("gpupool: %s: %s%scannot be read, but %s is beside "
@@ -368,7 +375,7 @@ static enum gp_status read_one(struct reading *r, size_t index,
 {
 	const char *path = r->paths.items[index];
 	struct gp_trace *trace;
-	enum gp_status status = r->read(path, r->progress, &trace, diag);
+	enum gp_status status = read_trace(r, path, &trace, diag);
 
 	if (status == GP_OK) {
 		print_spares(r, path);
@@ -430,15 +437,13 @@ static void reading_release(struct reading *r)
 }
 
 enum gp_status gp_rank_each(const char *const *operands, size_t count,
-			    gp_trace_file_reader *read, gp_rank_visitor *visit,
-			    void *arg, struct gp_progress *progress,
+			    gp_rank_visitor *visit, void *arg,
+			    struct gp_progress *progress,
 			    struct gp_ranks *ranks, struct gp_diag *diag)
 {
-	struct reading r = { .read = read,
-			     .visit = visit,
-			     .arg = arg,
-			     .progress = progress,
-			     .ranks = ranks };
+	struct reading r = {
+		.visit = visit, .arg = arg, .progress = progress, .ranks = ranks
+	};
 	enum gp_status status = GP_OK;
 
 	for (size_t i = 0; i < count && status == GP_OK; i++)
@@ -454,12 +459,10 @@ enum gp_status gp_rank_each(const char *const *operands, size_t count,
 }
 
 enum gp_status gp_rank_files(const char *const *operands, size_t count,
-			     gp_trace_file_reader *read,
 			     struct gp_progress *progress,
 			     struct gp_ranks *ranks, struct gp_diag *diag)
 {
-	return gp_rank_each(operands, count, read, NULL, NULL, progress, ranks,
-			    diag);
+	return gp_rank_each(operands, count, NULL, NULL, progress, ranks, diag);
 }
 
 enum gp_status gp_rank_files_verdict(const struct gp_ranks *ranks,
@@ -596,8 +599,8 @@ enum gp_status gp_ranking_make(struct gp_ranking *ranking,
 
 	*ranking = (struct gp_ranking){ 0 };
 	status = gp_rank_files(config->options->operands,
-			       config->options->operand_count, config->read,
-			       config->progress, ranks, diag);
+			       config->options->operand_count, config->progress,
+			       ranks, diag);
 	if (status == GP_OK && config->needs_requests)
 		status = gp_rank_files_requests(ranks, diag);
 	if (status != GP_OK)

@@ -12,24 +12,18 @@
 #include "commands/studying.h"
 #include "trace/ranks.h"
 
-typedef enum gp_status gp_trace_file_reader(const char *path,
-					    struct gp_progress *progress,
-					    struct gp_trace **trace,
-					    struct gp_diag *diag);
-
 /* Reads operands, each a file or a folder, and sorts them into classes, at
  * least one. Released in any case. */
 enum gp_status gp_rank_files(const char *const *operands, size_t count,
-			     gp_trace_file_reader *read,
 			     struct gp_progress *progress,
 			     struct gp_ranks *ranks, struct gp_diag *diag);
 
-/* The same with one trace in memory at a time: each new class is passed to
- * visit, and then loses its trace. */
+/* The same of traces with requests, one in memory at a time: each new class is
+ * passed to visit, and then loses its trace. */
 typedef void gp_rank_visitor(void *arg, struct gp_rank_class *class);
 enum gp_status gp_rank_each(const char *const *operands, size_t count,
-			    gp_trace_file_reader *read, gp_rank_visitor *visit,
-			    void *arg, struct gp_progress *progress,
+			    gp_rank_visitor *visit, void *arg,
+			    struct gp_progress *progress,
 			    struct gp_ranks *ranks, struct gp_diag *diag);
 
 /* GP_INPUT: some could not be read, and the report is without them. */
@@ -60,7 +54,6 @@ typedef enum gp_status gp_plan_maker(void *arg, struct gp_plan *plan,
 
 struct gp_ranking_config {
 	const struct gp_options *options;
-	gp_trace_file_reader *read;
 	gp_plan_maker *make; /* NULL: gp_plan_make */
 	void *arg;
 	bool is_each_its_own; /* plans are not made under the first one's

@@ -231,9 +231,9 @@ static enum gp_status check(const struct gp_options *options,
 static enum gp_status read_traces(struct session *s, struct gp_diag *diag)
 {
 	double start = gp_progress_now();
-	enum gp_status status = gp_rank_files(
-		s->options->operands, s->options->operand_count,
-		gp_trace_file_read, &s->progress, &s->ranks, diag);
+	enum gp_status status =
+		gp_rank_files(s->options->operands, s->options->operand_count,
+			      &s->progress, &s->ranks, diag);
 
 	s->timing.read_s = gp_progress_now() - start;
 	return status;

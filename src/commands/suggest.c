@@ -4,7 +4,6 @@
 #include "commands/output.h"
 #include "commands/progress.h"
 #include "commands/ranking.h"
-#include "commands/trace_file.h"
 #include "report/report.h"
 
 /* The state of one run of the command. */
@@ -82,7 +81,6 @@ static enum gp_status suggest_command(const struct gp_options *options,
 	};
 	const struct gp_ranking_config config = {
 		.options = options,
-		.read = gp_trace_file_read,
 		.needs_requests = true,
 		.make = plan_as_asked,
 		.progress = &s.progress,

@@ -316,9 +316,9 @@ static enum gp_status play_traces(struct session *s, struct gp_diag *diag)
 
 static enum gp_status read_traces(struct session *s, struct gp_diag *diag)
 {
-	enum gp_status status = gp_rank_files(
-		s->options->operands, s->options->operand_count,
-		gp_trace_file_read, &s->progress, &s->ranks, diag);
+	enum gp_status status =
+		gp_rank_files(s->options->operands, s->options->operand_count,
+			      &s->progress, &s->ranks, diag);
 
 	if (status == GP_OK)
 		status = gp_rank_files_requests(&s->ranks, diag);
