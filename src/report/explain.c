@@ -441,30 +441,62 @@ static void print_useless(const struct explain_page *p,
 		    " too little to others");
 }
 
-/* The advised setting, and the first few others that help. */
+/* Of the settings that help without the advised one, the least unusual of those
+ * that reserve least, but more than `above`; NULL: none. */
+static const struct gp_trial *next_that_helps(const struct explain_page *p,
+					      uint64_t above)
+{
+	const struct gp_study *study = p->explanation->study;
+	const struct gp_trial *best = NULL;
+
+	for (size_t i = 1; i < study->count; i++) {
+		const struct gp_trial *trial = &study->trials[i];
+		uint64_t reserved = case_of(p, trial)->reserved;
+
+		if (setting_helps(p, trial) && reserved > above &&
+		    (!best || reserved < case_of(p, best)->reserved) &&
+		    !(p->verdict->conf &&
+		      strstr(trial->conf, p->verdict->conf)))
+			best = trial;
+	}
+	return best;
+}
+
+/* The advised setting, and the best few others that help. */
+static void print_some(const struct explain_page *p)
+{
+	const struct gp_study *study = p->explanation->study;
+	const struct gp_trial *trial = next_that_helps(p, 0);
+	struct useless useless = { 0 };
+	size_t advised = p->verdict->conf ? p->verdict->trial : 0;
+	size_t helpful = 0, shown = 0, most = SETTINGS_SHOWN - !!advised;
+
+	if (advised)
+		print_setting(p, &study->trials[advised]);
+	for (; trial && shown < most; shown++) {
+		print_setting(p, trial);
+		trial = next_that_helps(p, case_of(p, trial)->reserved);
+	}
+	for (size_t i = 1; i < study->count; i++) {
+		if (i == advised)
+			continue;
+		helpful += setting_helps(p, &study->trials[i]);
+		count_useless(p, &useless, &study->trials[i]);
+	}
+	print_count(p, helpful - shown, "that helps", "that help", ", too");
+	print_useless(p, &useless);
+}
+
 static void print_settings(const struct explain_page *p)
 {
 	const struct gp_study *study = p->explanation->study;
-	bool is_all = p->explanation->has_details;
-	struct useless useless = { 0 };
-	size_t shown = 0;
 
-	if (p->verdict->conf && !is_all) {
-		print_setting(p, &study->trials[p->verdict->trial]);
-		shown++;
+	if (!p->explanation->has_details) {
+		print_some(p);
+		return;
 	}
-	for (size_t i = 1; i < study->count; i++) {
-		const struct gp_trial *trial = &study->trials[i];
-		bool is_advised = p->verdict->conf && i == p->verdict->trial;
-
-		if (!is_advised)
-			count_useless(p, &useless, trial);
-		if (is_all || (!is_advised && setting_helps(p, trial) &&
-			       shown++ < SETTINGS_SHOWN))
-			print_setting(p, trial);
-	}
-	if (!is_all)
-		print_useless(p, &useless);
+	for (size_t i = 1; i < study->count; i++)
+		print_setting(p, &study->trials[i]);
 }
 
 static void print_attempts(const struct explain_page *p)
