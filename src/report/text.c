@@ -530,6 +530,7 @@ static void compare_device(const struct gp_page *page,
 		gp_page_blank(page);
 	}
 	print_verdict(page, a, b, estimate);
+	gp_head_refused_room(page, report, &report->runs[1], device);
 	print_estimate_of_b(page, estimate);
 	compare_numbers(page, a, b, estimate);
 	print_matched(page, "A", &report->runs[0], device);
