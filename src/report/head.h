@@ -41,8 +41,8 @@ void gp_head_changes(const struct gp_page *page, const struct gp_trace *trace);
  * have. */
 void gp_head_doubts(const struct gp_page *page, const struct gp_trace *trace);
 
-/* Where a request was refused when it was recorded, and the run has no limit: it
- * is no answer for that device. */
+/* Says if a request was refused when it was recorded, while the run has no
+ * limit: it is no answer for that device. */
 void gp_head_refused_room(const struct gp_page *page,
 			  const struct gp_report *report,
 			  const struct gp_run *run, size_t device);
