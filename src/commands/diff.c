@@ -603,7 +603,16 @@ static enum gp_status replay(struct session *s, size_t index,
 
 static struct gp_change_side side_of(const struct side *side, uint32_t device)
 {
+	const struct gp_plan *plan = &side->plan;
+	struct gp_refused_room recorded;
+	bool is_beyond = plan->mode == GP_WHAT_IF &&
+			 plan->capacity[device] == GP_UNLIMITED &&
+			 gp_replay_refused_room(side->trace, device,
+						&plan->settings, &recorded);
+
 	return (struct gp_change_side){
+		.recorded =
+			is_beyond ? recorded : (struct gp_refused_room){ 0 },
 		.path = side->path,
 		.name = side->name,
 		.conf = side->plan.conf,

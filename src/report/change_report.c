@@ -650,6 +650,9 @@ static void print_side(const struct gp_page *page, const char *name,
 		     gp_head_capacity(side->capacity, capacity),
 		     side->what_if ? "; what if: " : "",
 		     side->what_if ? side->what_if : "");
+	if (side->recorded.below)
+		gp_page_line(page, GP_TONE_PLAIN, 3, "   Recorded %s.",
+			     gp_head_room(&side->recorded).text);
 	if (side->trace)
 		gp_head_doubts(page, side->trace);
 }

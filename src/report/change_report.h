@@ -22,6 +22,8 @@ struct gp_change_side {
 	uint8_t release;
 	uint64_t capacity;	      /* GP_UNLIMITED: none */
 	const struct gp_trace *trace; /* NULL: known from a report */
+	/* Of the recording, where this run has no limit; below 0: not known. */
+	struct gp_refused_room recorded;
 	struct gp_breakdown breakdown;
 };
 

@@ -322,21 +322,29 @@ static bool is_fitted(const struct gp_report *report, const struct gp_run *run,
 		       GP_UNLIMITED;
 }
 
+struct gp_words gp_head_room(const struct gp_refused_room *room)
+{
+	char below[GP_BYTES_TEXT], least[GP_BYTES_TEXT];
+	struct gp_words words = { "" };
+
+	gp_say(&words,
+	       "with less than %s, as a request was refused; --capacity %s is "
+	       "the least that was enough",
+	       gp_bytes_text(room->below, below),
+	       gp_bytes_exact(room->least, least));
+	return words;
+}
+
 void gp_head_refused_room(const struct gp_page *page,
 			  const struct gp_report *report,
 			  const struct gp_run *run, size_t device)
 {
 	struct gp_refused_room room;
-	char below[GP_BYTES_TEXT], least[GP_BYTES_TEXT];
 
 	if (run->mode == GP_WHAT_IF && run->capacity[device] == GP_UNLIMITED &&
 	    gp_replay_refused_room(report->trace, (uint32_t)device,
 				   run->settings, &room))
-		gp_page_field(page, "Recorded",
-			      "with less than %s, as a request was refused; "
-			      "--capacity %s is the least that was enough",
-			      gp_bytes_text(room.below, below),
-			      gp_bytes_exact(room.least, least));
+		gp_page_field(page, "Recorded", "%s", gp_head_room(&room).text);
 }
 
 void gp_head_device(const struct gp_page *page, const struct gp_report *report,

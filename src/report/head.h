@@ -41,6 +41,8 @@ void gp_head_changes(const struct gp_page *page, const struct gp_trace *trace);
  * have. */
 void gp_head_doubts(const struct gp_page *page, const struct gp_trace *trace);
 
+/* "with less than 4.49 GiB, as a request was refused; ..." */
+struct gp_words gp_head_room(const struct gp_refused_room *room);
 /* Says if a request was refused when it was recorded, while the run has no
  * limit: it is no answer for that device. */
 void gp_head_refused_room(const struct gp_page *page,
