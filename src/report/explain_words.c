@@ -148,13 +148,32 @@ struct gp_words explain_relief(const struct gp_explain *e)
 
 /* ---- the other requests that failed ---- */
 
+/* How many of those that were looked at do not fit, however they are placed. */
+static void say_too_small(struct gp_words *words, size_t looked, size_t small,
+			  uint64_t others)
+{
+	char first[GP_COUNT_TEXT + 16] = "them", text[GP_COUNT_TEXT];
+
+	if (looked < others)
+		snprintf(first, sizeof(first), "the first %s",
+			 gp_count_text(looked, text));
+	if (others == 1)
+		gp_say(words, "; it does not fit");
+	else if (small == looked)
+		gp_say(words, "; none of %s fits", first);
+	else
+		gp_say(words, "; %s of %s do%s not fit",
+		       gp_count_text(small, text), first,
+		       small == 1 ? "es" : "");
+	gp_say(words, " beside what is live");
+}
+
 struct gp_words explain_others(const struct gp_explain *e)
 {
 	struct gp_words words = { 0 };
 	uint64_t others = e->result.ooms.count - 1;
 	size_t small = 0;
-	char count[GP_PLURAL_TEXT], text[GP_COUNT_TEXT];
-	char too_small[GP_COUNT_TEXT];
+	char count[GP_PLURAL_TEXT];
 
 	if (e->failure_count < 2)
 		return words;
@@ -163,15 +182,8 @@ struct gp_words explain_others(const struct gp_explain *e)
 	gp_say(&words, "%s after it fail%s, too",
 	       gp_plural_text(others, "request", count),
 	       others == 1 ? "s" : "");
-	if (small && e->failure_count - 1 < others)
-		gp_say(&words, "; of the first %s, %s",
-		       gp_count_text(e->failure_count - 1, text),
-		       gp_count_text(small, too_small));
-	else if (small)
-		gp_say(&words, "; %s of them", gp_count_text(small, too_small));
 	if (small)
-		gp_say(&words, " do%s not fit beside what is live",
-		       small == 1 ? "es" : "");
+		say_too_small(&words, e->failure_count - 1, small, others);
 	gp_say(&words, ".");
 	return words;
 }
