@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "fuzz/target.h"
+#include "span_use.h"
 #include "study/floor/floor.h"
 
 static char *written(const struct gp_spans *spans, const uint64_t *offsets,
@@ -30,7 +31,7 @@ static void pack(const struct gp_spans *spans)
 
 	gp_floor_find(&config, &floor);
 	must(floor.height >= floor.bound, "less than what is live");
-	must(gp_floor_is_valid(spans, floor.offsets), "spans are not apart");
+	must(is_valid(spans, floor.offsets), "spans are not apart");
 	one = written(spans, floor.offsets, &n);
 	must(gp_spans_parse(one, n, &again, &diag) == GP_OK,
 	     "what was written is not read");
