@@ -16,6 +16,7 @@
 #include "commands/ranking.h"
 #include "commands/trace_file.h"
 #include "report/change_report.h"
+#include "report/head.h"
 #include "report/page.h"
 #include "trace/ranks.h"
 
@@ -603,12 +604,10 @@ static enum gp_status replay(struct session *s, size_t index,
 
 static struct gp_change_side side_of(const struct side *side, uint32_t device)
 {
-	const struct gp_plan *plan = &side->plan;
+	const struct gp_run run = gp_plan_run(&side->plan);
 	struct gp_refused_room recorded;
-	bool is_beyond = plan->mode == GP_WHAT_IF &&
-			 plan->capacity[device] == GP_UNLIMITED &&
-			 gp_replay_refused_room(side->trace, device,
-						&plan->settings, &recorded);
+	bool is_beyond =
+		gp_run_refused_room(side->trace, &run, device, &recorded);
 
 	return (struct gp_change_side){
 		.recorded =

@@ -335,15 +335,22 @@ struct gp_words gp_head_room(const struct gp_refused_room *room)
 	return words;
 }
 
+bool gp_run_refused_room(const struct gp_trace *trace, const struct gp_run *run,
+			 size_t device, struct gp_refused_room *room)
+{
+	return run->mode == GP_WHAT_IF &&
+	       run->capacity[device] == GP_UNLIMITED &&
+	       gp_replay_refused_room(trace, (uint32_t)device, run->settings,
+				      room);
+}
+
 void gp_head_refused_room(const struct gp_page *page,
 			  const struct gp_report *report,
 			  const struct gp_run *run, size_t device)
 {
 	struct gp_refused_room room;
 
-	if (run->mode == GP_WHAT_IF && run->capacity[device] == GP_UNLIMITED &&
-	    gp_replay_refused_room(report->trace, (uint32_t)device,
-				   run->settings, &room))
+	if (gp_run_refused_room(report->trace, run, device, &room))
 		gp_page_field(page, "Recorded", "%s", gp_head_room(&room).text);
 }
 

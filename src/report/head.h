@@ -41,10 +41,13 @@ void gp_head_changes(const struct gp_page *page, const struct gp_trace *trace);
  * have. */
 void gp_head_doubts(const struct gp_page *page, const struct gp_trace *trace);
 
+/* Whether a request was refused when it was recorded, while the run has no
+ * limit: it is no answer for that device. */
+bool gp_run_refused_room(const struct gp_trace *trace, const struct gp_run *run,
+			 size_t device, struct gp_refused_room *room);
 /* "with less than 4.49 GiB, as a request was refused; ..." */
 struct gp_words gp_head_room(const struct gp_refused_room *room);
-/* Says if a request was refused when it was recorded, while the run has no
- * limit: it is no answer for that device. */
+/* Says so. */
 void gp_head_refused_room(const struct gp_page *page,
 			  const struct gp_report *report,
 			  const struct gp_run *run, size_t device);
