@@ -150,9 +150,7 @@ static void async_record_stream(struct gp_allocator *allocator, uint32_t id,
 	if (index) {
 		a->uses.spare = a->uses.items[index - 1].next;
 	} else {
-		a->uses.items =
-			gp_mem_grow(a->uses.items, &a->uses.room,
-				    a->uses.count + 1, sizeof(*a->uses.items));
+		GP_GROW(a->uses.items, a->uses.count + 1, a->uses.room);
 		index = (uint32_t)++a->uses.count;
 	}
 	a->uses.items[index - 1] = (struct use){ b->uses, stream };

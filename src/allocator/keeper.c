@@ -110,8 +110,7 @@ static uint32_t add_heap(struct keeper *l, uint16_t stream, uint16_t pool)
 	heap->stream = stream;
 	heap->pool = pool;
 	heap->memory = keeper_memory(heap);
-	l->heaps = gp_mem_grow(l->heaps, &l->heap_room, l->heap_count + 1,
-			       sizeof(struct keeper_heap *));
+	GP_GROW(l->heaps, l->heap_count + 1, l->heap_room);
 	l->heaps[l->heap_count++] = heap;
 	begin(l, "create");
 	heap->self = l->table->create ? l->table->create(&heap->memory)
@@ -153,9 +152,7 @@ static void add_use(struct keeper *l, struct keeper_block *b, uint16_t stream)
 	if (index) {
 		l->uses.spare = l->uses.items[index - 1].next;
 	} else {
-		l->uses.items =
-			gp_mem_grow(l->uses.items, &l->uses.room,
-				    l->uses.count + 1, sizeof(*l->uses.items));
+		GP_GROW(l->uses.items, l->uses.count + 1, l->uses.room);
 		index = (uint32_t)++l->uses.count;
 	}
 	l->uses.items[index - 1] = (struct keeper_use){ b->uses, stream };
@@ -218,8 +215,7 @@ static void complete_pending(struct keeper *l, uint16_t stream)
 static void await(struct keeper *l, uint32_t id)
 {
 	l->blocks[id].state = GP_PENDING_FREE;
-	l->pending = gp_mem_grow(l->pending, &l->pending_room,
-				 l->pending_count + 1, sizeof(*l->pending));
+	GP_GROW(l->pending, l->pending_count + 1, l->pending_room);
 	l->pending[l->pending_count++] = id;
 }
 
@@ -386,8 +382,7 @@ static enum gp_answer keeper_set_fraction(struct gp_allocator *allocator,
 static enum gp_answer begin_route(struct keeper *l, uint16_t pool,
 				  uint16_t stream)
 {
-	l->routes = gp_mem_grow(l->routes, &l->route_room, l->route_count + 1,
-				sizeof(*l->routes));
+	GP_GROW(l->routes, l->route_count + 1, l->route_room);
 	l->routes[l->route_count++] = (struct keeper_route){ pool, stream };
 	return GP_SERVED;
 }

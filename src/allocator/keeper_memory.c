@@ -36,8 +36,7 @@ static size_t find(const struct keeper_spans *spans, uint64_t addr)
 static void insert(struct keeper_spans *spans, size_t at,
 		   struct keeper_span span)
 {
-	spans->items = gp_mem_grow(spans->items, &spans->room, spans->count + 1,
-				   sizeof(*spans->items));
+	GP_GROW(spans->items, spans->count + 1, spans->room);
 	memmove(spans->items + at + 1, spans->items + at,
 		(spans->count - at) * sizeof(*spans->items));
 	spans->items[at] = span;
@@ -137,8 +136,7 @@ bool keeper_place(struct keeper *l, uint32_t id)
 	if (!l->is_checked)
 		return true;
 	at = find_live(l, b->piece.addr);
-	l->live = gp_mem_grow(l->live, &l->live_room, l->live_count + 1,
-			      sizeof(*l->live));
+	GP_GROW(l->live, l->live_count + 1, l->live_room);
 	memmove(l->live + at + 1, l->live + at,
 		(l->live_count - at) * sizeof(*l->live));
 	l->live[at] = id;

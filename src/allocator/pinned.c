@@ -180,8 +180,7 @@ static void keep(struct pinned *p, uint32_t number)
 	struct pinned_list *list = &p->pools[b->pool].free[list_of(b->size)];
 	size_t at = list->count;
 
-	list->blocks = gp_mem_grow(list->blocks, &list->room, list->count + 1,
-				   sizeof(*list->blocks));
+	GP_GROW(list->blocks, list->count + 1, list->room);
 	while (at && by_size(p) &&
 	       p->blocks[list->blocks[at - 1]].addr < b->addr) {
 		list->blocks[at] = list->blocks[at - 1];
@@ -291,9 +290,7 @@ static void add_event(struct pinned *p, uint32_t number, uint16_t stream)
 	/* A block allocated in a graph capture is never reused. */
 	if (b->pool)
 		return;
-	pool->events =
-		gp_mem_grow(pool->events, &pool->event_room,
-			    pool->event_count + 1, sizeof(*pool->events));
+	GP_GROW(pool->events, pool->event_count + 1, pool->event_room);
 	pool->events[pool->event_count++] =
 		(struct pinned_event){ number, stream, false };
 }
@@ -315,8 +312,7 @@ static uint32_t new_block(struct pinned *p, const struct pinned_block *from)
 	if (number) {
 		p->spare = p->blocks[number].id;
 	} else {
-		p->blocks = gp_mem_grow(p->blocks, &p->block_room,
-					p->block_count + 1, sizeof(*p->blocks));
+		GP_GROW(p->blocks, p->block_count + 1, p->block_room);
 		number = (uint32_t)p->block_count++;
 	}
 	p->blocks[number] = *from;
@@ -385,9 +381,7 @@ static void pinned_record_stream(struct gp_allocator *allocator, uint32_t id,
 	if (index) {
 		p->uses.spare = p->uses.items[index - 1].next;
 	} else {
-		p->uses.items =
-			gp_mem_grow(p->uses.items, &p->uses.room,
-				    p->uses.count + 1, sizeof(*p->uses.items));
+		GP_GROW(p->uses.items, p->uses.count + 1, p->uses.room);
 		index = (uint32_t)++p->uses.count;
 	}
 	p->uses.items[index - 1] =

@@ -42,8 +42,7 @@ static void grow(struct gp_intern *intern)
 
 static uint32_t add(struct gp_intern *intern, const char *text, size_t length)
 {
-	intern->texts = gp_mem_grow(intern->texts, &intern->texts_room,
-				    intern->count + 1, sizeof(*intern->texts));
+	GP_GROW(intern->texts, intern->count + 1, intern->texts_room);
 	intern->texts[intern->count] =
 		gp_arena_text(&intern->arena, text, length);
 	return (uint32_t)++intern->count;

@@ -32,6 +32,8 @@ void *gp_mem_alloc(size_t n, size_t size);
  * have moved, and updates *room. New items are not zeroed.
  */
 void *gp_mem_grow(void *items, size_t *room, size_t need, size_t size);
+#define GP_GROW(items, need, room)                                             \
+	((items) = gp_mem_grow((items), &(room), (need), sizeof(*(items))))
 
 /* The same array with room for exactly n items; new items are not set. */
 void *gp_mem_resize(void *items, size_t n, size_t size);

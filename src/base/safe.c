@@ -183,8 +183,7 @@ static ssize_t write_safe(void *cookie, const char *bytes, size_t size)
 		const char *end = memchr(bytes + at, '\n', size - at);
 		size_t n = end ? (size_t)(end - (bytes + at)) : size - at;
 
-		safe->line = gp_mem_grow(safe->line, &safe->room,
-					 safe->size + n + 1, 1);
+		GP_GROW(safe->line, safe->size + n + 1, safe->room);
 		memcpy(safe->line + safe->size, bytes + at, n);
 		safe->size += n;
 		at += n;

@@ -9,8 +9,7 @@
 
 void samples_add(struct samples *samples, double us)
 {
-	samples->us = gp_mem_grow(samples->us, &samples->room,
-				  samples->count + 1, sizeof(*samples->us));
+	GP_GROW(samples->us, samples->count + 1, samples->room);
 	samples->us[samples->count++] = us;
 	samples->total += us;
 }

@@ -11,8 +11,7 @@ static ssize_t take(void *cookie, const char *bytes, size_t n)
 {
 	struct gp_text_sink *sink = cookie;
 
-	sink->text =
-		gp_mem_grow(sink->text, &sink->room, sink->size + n + 1, 1);
+	GP_GROW(sink->text, sink->size + n + 1, sink->room);
 	memcpy(sink->text + sink->size, bytes, n);
 	sink->size += n;
 	return (ssize_t)n;
@@ -33,7 +32,7 @@ FILE *gp_text_sink_open(struct gp_text_sink *sink)
 char *gp_text_sink_close(struct gp_text_sink *sink, FILE *stream)
 {
 	fclose(stream);
-	sink->text = gp_mem_grow(sink->text, &sink->room, sink->size + 1, 1);
+	GP_GROW(sink->text, sink->size + 1, sink->room);
 	sink->text[sink->size] = '\0';
 	return sink->text;
 }

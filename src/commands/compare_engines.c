@@ -44,8 +44,7 @@ static void add_entry(struct session *s, const char *engine, const char *conf)
 {
 	struct gp_engines_report *r = &s->report;
 
-	s->entries = gp_mem_grow(s->entries, &s->entry_room, r->entry_count + 1,
-				 sizeof(*s->entries));
+	GP_GROW(s->entries, r->entry_count + 1, s->entry_room);
 	s->entries[r->entry_count++] =
 		(struct gp_engine_entry){ .engine = engine, .conf = conf };
 }
@@ -113,8 +112,7 @@ static const char *keep_trouble(struct session *s, const char *engine,
 		s->failed_with = engine;
 	if (status > s->worst)
 		s->worst = status;
-	s->troubles = gp_mem_grow(s->troubles, &s->trouble_room,
-				  s->trouble_count + 1, sizeof(char *));
+	GP_GROW(s->troubles, s->trouble_count + 1, s->trouble_room);
 	s->troubles[s->trouble_count] =
 		gp_mem_copy_text(diag->what, strlen(diag->what));
 	return s->troubles[s->trouble_count++];
@@ -233,8 +231,7 @@ static void compare(void *arg, struct gp_rank_class *class)
 
 	class->first_case = first;
 	s->report.run_count += n * trace->device_count;
-	s->runs = gp_mem_grow(s->runs, &s->run_room, s->report.run_count,
-			      sizeof(*s->runs));
+	GP_GROW(s->runs, s->report.run_count, s->run_room);
 	runs = s->runs + first;
 	for (uint32_t d = 0; d < trace->device_count; d++) {
 		struct gp_engine_run about = {

@@ -127,9 +127,7 @@ static void add_classes(struct class_pairs *pairs, const struct rank_file *a,
 	       (pairs->items[i].a != a->class || pairs->items[i].b != b->class))
 		i++;
 	if (i == pairs->count) {
-		pairs->items =
-			gp_mem_grow(pairs->items, &pairs->room,
-				    pairs->count + 1, sizeof(*pairs->items));
+		GP_GROW(pairs->items, pairs->count + 1, pairs->room);
 		pairs->items[pairs->count++] = (struct class_pair){
 			.a = a->class,
 			.b = b->class,

@@ -84,8 +84,7 @@ static enum gp_status read_traces(struct session *s, struct gp_diag *diag)
 
 static struct gp_plan *new_plan(struct session *s)
 {
-	s->plans = gp_mem_grow(s->plans, &s->run_room, s->run_count + 1,
-			       sizeof(*s->plans));
+	GP_GROW(s->plans, s->run_count + 1, s->run_room);
 	s->plans[s->run_count] = (struct gp_plan){ 0 };
 	return &s->plans[s->run_count++];
 }
@@ -112,8 +111,7 @@ static enum gp_status add_plan(struct session *s, const char *conf,
 
 static void add_refused(struct session *s, const struct gp_combination *c)
 {
-	s->refused = gp_mem_grow(s->refused, &s->refused_room,
-				 s->refused_count + 1, sizeof(*s->refused));
+	GP_GROW(s->refused, s->refused_count + 1, s->refused_room);
 	s->refused[s->refused_count++] = (struct gp_headroom_refusal){
 		.conf = c->conf,
 		.reason = c->reason,

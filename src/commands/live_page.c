@@ -99,8 +99,7 @@ static enum gp_status read_wasm(struct gp_live_parts *parts, FILE *file,
 	size_t room = 0, n;
 
 	do {
-		parts->wasm = gp_mem_grow(parts->wasm, &room,
-					  wasm->size + (1 << 16), 1);
+		GP_GROW(parts->wasm, wasm->size + (1 << 16), room);
 		n = fread(parts->wasm + wasm->size, 1, room - wasm->size, file);
 		wasm->size += n;
 	} while (n);

@@ -78,8 +78,7 @@ static const struct recorded *replay_recorded(struct session *s,
 {
 	struct recorded *r;
 
-	s->recorded = gp_mem_grow(s->recorded, &s->recorded_room,
-				  s->recorded_count + 1, sizeof(*s->recorded));
+	GP_GROW(s->recorded, s->recorded_count + 1, s->recorded_room);
 	r = &s->recorded[s->recorded_count++];
 	*r = (struct recorded){ .trace = trace };
 	r->is_there = gp_plan_recorded(&r->plan, trace, &r->trouble) == GP_OK &&
@@ -222,8 +221,7 @@ static void take_unknown(void *arg, struct gp_source *source)
 		return;
 	log.path = gp_mem_copy_text(path, strlen(path));
 	log.conclusion = oom_log_conclude(&log.message);
-	s->logs = gp_mem_grow(s->logs, &s->log_room, s->log_count + 1,
-			      sizeof(*s->logs));
+	GP_GROW(s->logs, s->log_count + 1, s->log_room);
 	s->logs[s->log_count++] = log;
 }
 

@@ -228,8 +228,7 @@ static enum gp_status set_count(void *member, const struct gp_option *row,
 
 static void add_text(struct gp_texts *texts, const char *text)
 {
-	texts->items = gp_mem_grow(texts->items, &texts->room, texts->count + 1,
-				   sizeof(*texts->items));
+	GP_GROW(texts->items, texts->count + 1, texts->room);
 	texts->items[texts->count++] = text;
 }
 
@@ -295,9 +294,8 @@ static void set_knob(struct gp_options *options, const struct gp_knob *knob,
 static void add_what_if(struct gp_options *options,
 			const struct gp_what_if_row *row, const char *argument)
 {
-	options->what_ifs = gp_mem_grow(
-		options->what_ifs, &options->what_if_room,
-		options->what_if_count + 1, sizeof(*options->what_ifs));
+	GP_GROW(options->what_ifs, options->what_if_count + 1,
+		options->what_if_room);
 	options->what_ifs[options->what_if_count++] =
 		(struct gp_what_if){ row, argument };
 }
@@ -329,8 +327,7 @@ struct flags {
 
 static void add_flag(struct flags *flags, const struct gp_flag *flag)
 {
-	flags->items = gp_mem_grow(flags->items, &flags->room, flags->count + 1,
-				   sizeof(*flags->items));
+	GP_GROW(flags->items, flags->count + 1, flags->room);
 	flags->items[flags->count++] = *flag;
 }
 

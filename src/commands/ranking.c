@@ -45,8 +45,7 @@ struct gp_paths {
 
 static void add_path(struct gp_paths *paths, char *path)
 {
-	paths->items = gp_mem_grow(paths->items, &paths->room, paths->count + 1,
-				   sizeof(char *));
+	GP_GROW(paths->items, paths->count + 1, paths->room);
 	paths->items[paths->count++] = path;
 }
 
@@ -54,8 +53,7 @@ static void add_path(struct gp_paths *paths, char *path)
 static void add_named(struct gp_paths *paths, char *path)
 {
 	add_path(paths, path);
-	paths->is_named = gp_mem_grow(paths->is_named, &paths->named_room,
-				      paths->count, sizeof(bool));
+	GP_GROW(paths->is_named, paths->count, paths->named_room);
 	memset(paths->is_named + paths->named_count, 0,
 	       (paths->count - paths->named_count) * sizeof(bool));
 	paths->is_named[paths->count - 1] = true;
@@ -120,9 +118,7 @@ static const char *plain_of(const struct gp_paths *paths, size_t first,
 
 static void add_spare(struct gp_paths *paths, char *path, const char *plain)
 {
-	paths->spares =
-		gp_mem_grow(paths->spares, &paths->spare_room,
-			    paths->spare_count + 1, sizeof(*paths->spares));
+	GP_GROW(paths->spares, paths->spare_count + 1, paths->spare_room);
 	paths->spares[paths->spare_count++] = (struct spare){ path, plain };
 }
 
@@ -348,8 +344,7 @@ static void pass(struct reading *r, size_t index, const struct gp_diag *why)
 {
 	const char *path = r->paths.items[index];
 
-	r->passed = gp_mem_grow(r->passed, &r->passed_room, r->passed_count + 1,
-				sizeof(*r->passed));
+	GP_GROW(r->passed, r->passed_count + 1, r->passed_room);
 	r->passed[r->passed_count++] = (struct passed){
 		.path = gp_mem_copy_text(path, strlen(path)),
 		.what = gp_mem_copy_text(why->what, strlen(why->what)),

@@ -63,8 +63,7 @@ static void parts_find(struct gp_parts *parts, const char *folder)
 		    sscanf(entry->d_name, "%llu-%ld", &part.began,
 			   &part.number) != 2)
 			continue;
-		parts->items = gp_mem_grow(parts->items, &parts->room,
-					   parts->count + 1, sizeof(part));
+		GP_GROW(parts->items, parts->count + 1, parts->room);
 		parts->items[parts->count++] = part;
 	}
 	if (list)

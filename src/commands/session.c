@@ -141,8 +141,7 @@ void gp_session_hold(struct gp_session *session, const char *name,
 		before = held->trace;
 		take_made_of(session, before, made);
 	} else {
-		session->held = gp_mem_grow(session->held, &session->room,
-					    session->count + 1, sizeof(*held));
+		GP_GROW(session->held, session->count + 1, session->room);
 		held = &session->held[session->count++];
 		held->name = gp_mem_copy_text(name, strlen(name));
 	}

@@ -43,8 +43,7 @@ static void note_completed(void *arg, const struct gp_action *action,
 	    event < w->slice->from || !w->is_pending[action->id])
 		return;
 	w->is_pending[action->id] = false;
-	w->completed = gp_mem_grow(w->completed, &w->room, w->count + 1,
-				   sizeof(*w->completed));
+	GP_GROW(w->completed, w->count + 1, w->room);
 	w->completed[w->count++] = (struct gp_completed){ event, action->id };
 }
 

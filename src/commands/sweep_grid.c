@@ -24,9 +24,7 @@ struct lists {
 
 static void add_owned(struct lists *lists, char *conf)
 {
-	lists->confs =
-		gp_mem_grow(lists->confs, &lists->conf_room,
-			    lists->conf_count + 1, sizeof(*lists->confs));
+	GP_GROW(lists->confs, lists->conf_count + 1, lists->conf_room);
 	lists->confs[lists->conf_count++] = conf;
 }
 
@@ -78,8 +76,7 @@ static enum gp_status add_axis(struct lists *lists, const char *text,
 		hint_axis(text, diag);
 	if (status != GP_OK)
 		return status;
-	lists->axes = gp_mem_grow(lists->axes, &lists->axis_room,
-				  lists->axis_count + 1, sizeof(axis));
+	GP_GROW(lists->axes, lists->axis_count + 1, lists->axis_room);
 	lists->axes[lists->axis_count++] = axis;
 	return GP_OK;
 }

@@ -277,11 +277,8 @@ static void keep_try(struct search *s, const struct try *t,
 	struct cell *cell = t->cell;
 	size_t count = s->config->trace_count;
 
-	cell->made = gp_mem_grow(cell->made, &cell->room, cell->count + 1,
-				 sizeof(*cell->made));
-	cell->runs =
-		gp_mem_grow(cell->runs, &cell->run_room,
-			    (cell->count + 1) * count, sizeof(*cell->runs));
+	GP_GROW(cell->made, cell->count + 1, cell->room);
+	GP_GROW(cell->runs, (cell->count + 1) * count, cell->run_room);
 	for (size_t i = 0; i < count; i++)
 		cell->runs[cell->count * count + i] = pieces[i].kept;
 	cell->made[cell->count] = t->combination;

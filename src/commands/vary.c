@@ -177,8 +177,7 @@ static enum gp_status measure(const struct search *s, uint64_t value,
 
 	if (status != GP_OK)
 		return status;
-	v->points = gp_mem_grow(v->points, &v->room, v->count + 1,
-				sizeof(*v->points));
+	GP_GROW(v->points, v->count + 1, v->room);
 	for (; at && v->points[at - 1].value > value; at--)
 		v->points[at] = v->points[at - 1];
 	v->points[at] = point;

@@ -89,8 +89,7 @@ static void add(struct price_list *all, const struct gp_price *row)
 {
 	struct gp_prices *prices = &all->prices;
 
-	all->rows = gp_mem_grow(all->rows, &all->room, prices->count + 1,
-				sizeof(*all->rows));
+	GP_GROW(all->rows, prices->count + 1, all->room);
 	all->rows[prices->count++] = *row;
 }
 

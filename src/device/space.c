@@ -51,8 +51,7 @@ static uint32_t make(struct space *space, uint64_t start, uint64_t end)
 	} else {
 		size_t need = space->gap_count ? space->gap_count + 1 : 2;
 
-		space->gaps = gp_mem_grow(space->gaps, &space->gap_room, need,
-					  sizeof(*space->gaps));
+		GP_GROW(space->gaps, need, space->gap_room);
 		if (!space->gap_count)
 			space->gaps[space->gap_count++] = (struct gap){ 0 };
 		node = (uint32_t)space->gap_count++;

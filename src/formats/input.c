@@ -27,7 +27,7 @@ static enum gp_status read_unmapped(struct gp_source *source,
 	do {
 		size_t n = (size_t)(source->end - source->at);
 
-		bytes = gp_mem_grow(bytes, &room, size + n, 1);
+		GP_GROW(bytes, size + n, room);
 		memcpy(bytes + size, source->at, n);
 		source->at = source->end;
 		size += n;

@@ -187,8 +187,7 @@ static bool keep(struct cut *cut, const void *bytes, size_t n)
 		fail_at(scan, scan->start, "a single item of more than 16 MiB");
 		return false;
 	}
-	scan->kept =
-		gp_mem_grow(scan->kept, &scan->room, scan->length + n + 32, 1);
+	GP_GROW(scan->kept, scan->length + n + 32, scan->room);
 	memcpy(scan->kept + scan->length, bytes, n);
 	scan->length += n;
 	return true;

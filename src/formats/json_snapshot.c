@@ -69,8 +69,7 @@ static uint32_t frames_of(struct json_snapshot *s, const json_t *list)
 {
 	size_t most = json_array_size(list), count = 0;
 
-	s->frames = gp_mem_grow(s->frames, &s->frame_room, most,
-				sizeof(*s->frames));
+	GP_GROW(s->frames, most, s->frame_room);
 	for (size_t i = 0; i < most; i++) {
 		const json_t *object = json_array_get(list, i);
 
@@ -105,8 +104,7 @@ static void add_stack(struct json_snapshot *s, uint32_t number)
 	uint32_t site = parse(s);
 
 	s->stack_bytes += length;
-	s->stacks = gp_mem_grow(s->stacks, &s->stack_room, number + 1,
-				sizeof(*s->stacks));
+	GP_GROW(s->stacks, number + 1, s->stack_room);
 	s->stacks[number] =
 		(struct stack){ .length = is_list ? length : 0, .site = site };
 }
@@ -169,8 +167,7 @@ static uint32_t number_pair(struct json_snapshot *s, struct gp_pool_id id)
 
 	if (number < known)
 		return number;
-	s->delivery.pairs = gp_mem_grow(s->delivery.pairs, &s->pair_room,
-					known + 1, sizeof(*s->delivery.pairs));
+	GP_GROW(s->delivery.pairs, known + 1, s->pair_room);
 	s->delivery.pairs[number] = (struct gp_snapshot_pair){ id, GP_NO_POOL };
 	return number;
 }
@@ -452,9 +449,8 @@ static void read_blocks(struct json_snapshot *s, struct segment *segment)
 		struct gp_snapshot_block block = { .site = GP_NO_SITE };
 
 		read_object(s, set_block, &block);
-		segment->blocks =
-			gp_mem_grow(segment->blocks, &segment->block_room,
-				    segment->block_count + 1, sizeof(block));
+		GP_GROW(segment->blocks, segment->block_count + 1,
+			segment->block_room);
 		segment->blocks[segment->block_count++] = block;
 	}
 }

@@ -139,8 +139,7 @@ static void add_site(struct gp_json_trace *t, const json_t *value)
 {
 	if (!gp_json_trace_text(t, "the list", "sites", value))
 		return;
-	t->site_texts = gp_mem_grow(t->site_texts, &t->site_room,
-				    t->site_count + 1, sizeof(*t->site_texts));
+	GP_GROW(t->site_texts, t->site_count + 1, t->site_room);
 	t->site_texts[t->site_count++] = gp_build_text(
 		t->build, json_string_value(value), json_string_length(value));
 }
@@ -153,8 +152,7 @@ static void add_caller(struct gp_json_trace *t, const json_t *value)
 		gp_json_trace_number(t, "the list", "callers", value, &caller);
 	if (caller > GP_NO_SITE)
 		caller = GP_NO_SITE - 1; /* also out of range */
-	t->callers = gp_mem_grow(t->callers, &t->caller_room,
-				 t->caller_count + 1, sizeof(*t->callers));
+	GP_GROW(t->callers, t->caller_count + 1, t->caller_room);
 	t->callers[t->caller_count++] = (uint32_t)caller;
 }
 

@@ -87,12 +87,9 @@ static void read_blocks(struct segment *s)
 
 		read_block(s->t, value, &block, &name, &owner);
 		json_decref(value);
-		s->blocks = gp_mem_grow(s->blocks, &s->block_room,
-					s->block_count + 1, sizeof(block));
-		s->names = gp_mem_grow(s->names, &s->name_room,
-				       s->block_count + 1, sizeof(name));
-		s->owners = gp_mem_grow(s->owners, &s->owner_room,
-					s->block_count + 1, sizeof(*s->owners));
+		GP_GROW(s->blocks, s->block_count + 1, s->block_room);
+		GP_GROW(s->names, s->block_count + 1, s->name_room);
+		GP_GROW(s->owners, s->block_count + 1, s->owner_room);
 		s->blocks[s->block_count] = block;
 		s->owners[s->block_count] = owner;
 		s->names[s->block_count++] = name;
@@ -225,9 +222,7 @@ bool gp_json_trace_device(struct gp_json_trace *t, uint64_t ordinal,
 	if (t->scan->status)
 		return false;
 	if (*device == t->device_count) {
-		t->devices =
-			gp_mem_grow(t->devices, &t->device_room,
-				    t->device_count + 1, sizeof(*t->devices));
+		GP_GROW(t->devices, t->device_count + 1, t->device_room);
 		t->devices[t->device_count++] =
 			(struct gp_json_device){ .ordinal = ordinal };
 	}

@@ -148,8 +148,7 @@ static void open_span(struct stack *stack, const struct kineto_span *span)
 	close_before(stack, span);
 	if (stack->depth)
 		caller = stack->open[stack->depth - 1].site;
-	stack->open = gp_mem_grow(stack->open, &stack->room, stack->depth + 1,
-				  sizeof(*stack->open));
+	GP_GROW(stack->open, stack->depth + 1, stack->room);
 	stack->open[stack->depth++] =
 		(struct open){ span->end, gp_build_call(stack->build,
 							span->text, caller) };
@@ -265,8 +264,7 @@ static enum gp_status find_device(struct requests *r, uint32_t ordinal,
 
 	if (index == GP_MAP_NONE) {
 		index = (uint32_t)r->count;
-		r->devices = gp_mem_grow(r->devices, &r->room, r->count + 1,
-					 sizeof(*r->devices));
+		GP_GROW(r->devices, r->count + 1, r->room);
 		made = &r->devices[r->count++];
 		*made = (struct device){ .ledger.build = r->build };
 		gp_map_put(&r->of_ordinal, ordinal, index);
@@ -511,8 +509,7 @@ static void fail(struct kineto *k, const char *key)
 
 static struct kineto_record *add_record(struct kineto *k)
 {
-	k->records = gp_mem_grow(k->records, &k->record_room,
-				 k->record_count + 1, sizeof(*k->records));
+	GP_GROW(k->records, k->record_count + 1, k->record_room);
 	k->records[k->record_count] =
 		(struct kineto_record){ .order = k->record_count,
 					.site = GP_NO_SITE };
@@ -682,8 +679,7 @@ static void read_span(struct kineto *k, const struct event *e)
 		add_step(k, to, text, KINETO_STEP_END);
 		return;
 	}
-	k->spans = gp_mem_grow(k->spans, &k->span_room, k->span_count + 1,
-			       sizeof(*k->spans));
+	GP_GROW(k->spans, k->span_count + 1, k->span_room);
 	k->spans[k->span_count] = (struct kineto_span){
 		.ts = from,
 		.end = to,

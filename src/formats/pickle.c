@@ -67,13 +67,10 @@ static enum gp_status make_room(struct gp_machine *m)
 	    m->memo_count > most || m->objects.dicts_count > most ||
 	    m->objects.lists_count > most)
 		return fail_damaged(m, "the pickle has over 4 billion objects");
-	m->stack = gp_mem_grow(m->stack, &m->stack_room, used + n,
-			       sizeof(*m->stack));
+	GP_GROW(m->stack, used + n, m->stack_room);
 	m->top = m->stack + used;
-	m->marks = gp_mem_grow(m->marks, &m->mark_room, m->mark_count + n,
-			       sizeof(*m->marks));
-	m->memo = gp_mem_grow(m->memo, &m->memo_room, m->memo_count + n,
-			      sizeof(*m->memo));
+	GP_GROW(m->marks, m->mark_count + n, m->mark_room);
+	GP_GROW(m->memo, m->memo_count + n, m->memo_room);
 	gp_objects_reserve(&m->objects, n);
 	return GP_OK;
 }
@@ -324,8 +321,7 @@ static enum gp_status put(struct gp_machine *m, uint32_t index)
 	    index > gp_source_offset(m->source))
 		return fail_stack(m);
 	gp_stencils_forget(&m->stencils);
-	m->memo = gp_mem_grow(m->memo, &m->memo_room, (size_t)index + 1,
-			      sizeof(*m->memo));
+	GP_GROW(m->memo, (size_t)index + 1, m->memo_room);
 	while (m->memo_count <= index)
 		m->memo[m->memo_count++] = 0;
 	m->memo[index] = m->top[-1];

@@ -28,8 +28,8 @@ void gp_objects_init(struct gp_snapshot_objects *o, struct gp_build *build,
 	/* Number 0 is the default pool, as in an entry without a pool id; runs
 	 * and parts are counted from 1. */
 	gp_objects_pair(o, 0, 0);
-	o->runs = gp_mem_grow(o->runs, &o->runs_room, 1, sizeof(*o->runs));
-	o->parts = gp_mem_grow(o->parts, &o->parts_room, 1, sizeof(*o->parts));
+	GP_GROW(o->runs, 1, o->runs_room);
+	GP_GROW(o->parts, 1, o->parts_room);
 	o->runs_count = o->parts_count = 1;
 }
 
@@ -56,16 +56,13 @@ void gp_objects_release(struct gp_snapshot_objects *o)
 
 void gp_objects_reserve(struct gp_snapshot_objects *o, size_t n)
 {
-	o->dicts = gp_mem_grow(o->dicts, &o->dicts_room, o->dicts_count + n,
-			       sizeof(*o->dicts));
-	o->lists = gp_mem_grow(o->lists, &o->lists_room, o->lists_count + n,
-			       sizeof(*o->lists));
+	GP_GROW(o->dicts, o->dicts_count + n, o->dicts_room);
+	GP_GROW(o->lists, o->lists_count + n, o->lists_room);
 }
 
 void gp_objects_reserve_entries(struct gp_snapshot_objects *o)
 {
-	o->entries = gp_mem_grow(o->entries, &o->entries_room,
-				 o->entries_count + 1, sizeof(*o->entries));
+	GP_GROW(o->entries, o->entries_count + 1, o->entries_room);
 }
 
 /* ---- texts, integers and pairs ---- */
@@ -115,8 +112,7 @@ uint64_t gp_objects_integer(struct gp_snapshot_objects *o, uint64_t magnitude,
 				is_negative ? -magnitude : magnitude);
 	if (is_negative) /* so negative that it is always rejected */
 		return GP_VALUE_OPAQUE;
-	o->wides = gp_mem_grow(o->wides, &o->wides_room, o->wides_count + 1,
-			       sizeof(*o->wides));
+	GP_GROW(o->wides, o->wides_count + 1, o->wides_room);
 	o->wides[o->wides_count] = magnitude;
 	return gp_value(GP_VALUE_WIDE, o->wides_count++);
 }
@@ -159,8 +155,7 @@ static uint32_t find_pair(struct gp_snapshot_objects *o, uint64_t first,
 			return number;
 	}
 	number = (uint32_t)o->pairs_count;
-	o->pairs = gp_mem_grow(o->pairs, &o->pairs_room, o->pairs_count + 1,
-			       sizeof(*o->pairs));
+	GP_GROW(o->pairs, o->pairs_count + 1, o->pairs_room);
 	o->pairs[o->pairs_count++] =
 		(struct gp_snapshot_pair){ { first, second }, GP_NO_POOL };
 	if (key != last)
@@ -204,8 +199,7 @@ static bool gathers_frames(struct gp_snapshot_objects *o, uint32_t list,
 		o->frames_list = list;
 		o->frames_count = 0;
 	}
-	o->frames = gp_mem_grow(o->frames, &o->frames_room, o->frames_count + n,
-				sizeof(*o->frames));
+	GP_GROW(o->frames, o->frames_count + n, o->frames_room);
 	o->frames_changed = true;
 	return true;
 }
@@ -445,8 +439,7 @@ static uint32_t add_entry(struct gp_snapshot_objects *o)
 
 static uint32_t add_block(struct gp_snapshot_objects *o)
 {
-	o->blocks = gp_mem_grow(o->blocks, &o->blocks_room, o->blocks_count + 1,
-				sizeof(*o->blocks));
+	GP_GROW(o->blocks, o->blocks_count + 1, o->blocks_room);
 	o->blocks[o->blocks_count] =
 		(struct gp_snapshot_block){ .site = GP_NO_SITE };
 	return (uint32_t)o->blocks_count++;
@@ -454,8 +447,7 @@ static uint32_t add_block(struct gp_snapshot_objects *o)
 
 static uint32_t add_segment(struct gp_snapshot_objects *o)
 {
-	o->segments = gp_mem_grow(o->segments, &o->segments_room,
-				  o->segments_count + 1, sizeof(*o->segments));
+	GP_GROW(o->segments, o->segments_count + 1, o->segments_room);
 	o->segments[o->segments_count] =
 		(struct gp_snapshot_segment){ .site = GP_NO_SITE,
 					      .blocks = GP_NO_LIST };
@@ -464,9 +456,7 @@ static uint32_t add_segment(struct gp_snapshot_objects *o)
 
 static uint32_t add_annotation(struct gp_snapshot_objects *o)
 {
-	o->annotations =
-		gp_mem_grow(o->annotations, &o->annotations_room,
-			    o->annotations_count + 1, sizeof(*o->annotations));
+	GP_GROW(o->annotations, o->annotations_count + 1, o->annotations_room);
 	o->annotations[o->annotations_count] =
 		(struct gp_snapshot_annotation){ .stage = GP_WORDS };
 	return (uint32_t)o->annotations_count++;
@@ -474,16 +464,14 @@ static uint32_t add_annotation(struct gp_snapshot_objects *o)
 
 static uint32_t add_settings(struct gp_snapshot_objects *o)
 {
-	o->settings = gp_mem_grow(o->settings, &o->settings_room,
-				  o->settings_count + 1, sizeof(*o->settings));
+	GP_GROW(o->settings, o->settings_count + 1, o->settings_room);
 	o->settings[o->settings_count] = (struct gp_object_settings){ 0 };
 	return (uint32_t)o->settings_count++;
 }
 
 static uint32_t add_top(struct gp_snapshot_objects *o)
 {
-	o->tops = gp_mem_grow(o->tops, &o->tops_room, o->tops_count + 1,
-			      sizeof(*o->tops));
+	GP_GROW(o->tops, o->tops_count + 1, o->tops_room);
 	o->tops[o->tops_count] = (struct gp_object_top){ 0 };
 	return (uint32_t)o->tops_count++;
 }
@@ -578,9 +566,7 @@ static uint64_t reduce_divisions(struct gp_snapshot_objects *o,
 	}
 	if (!is_one)
 		return GP_OBJECT_OTHER;
-	o->divisions =
-		gp_mem_grow(o->divisions, &o->divisions_room,
-			    o->divisions_count + 1, sizeof(*o->divisions));
+	GP_GROW(o->divisions, o->divisions_count + 1, o->divisions_room);
 	o->divisions[o->divisions_count] = row;
 	return o->divisions_count++ << 8 | GP_OBJECT_DIVISIONS;
 }
@@ -623,8 +609,7 @@ static void add_parts(struct gp_snapshot_objects *o, uint64_t *dict,
 	for (; items < end; items += 2) {
 		if (gp_value_word(items[0]) == GP_WORDS)
 			continue;
-		o->parts = gp_mem_grow(o->parts, &o->parts_room,
-				       o->parts_count + 1, sizeof(*o->parts));
+		GP_GROW(o->parts, o->parts_count + 1, o->parts_room);
 		o->parts[o->parts_count] =
 			(struct gp_object_part){ items[0], items[1],
 						 (uint32_t)(*dict >> 8) };
@@ -680,7 +665,7 @@ uint64_t gp_objects_settle(struct gp_snapshot_objects *o, uint64_t value)
 		return *dict;
 	for (part = (uint32_t)(*dict >> 8); part; part = o->parts[part].before)
 		n += 2;
-	o->items = gp_mem_grow(o->items, &o->items_room, n, sizeof(*o->items));
+	GP_GROW(o->items, n, o->items_room);
 	o->items_count = n;
 	for (part = (uint32_t)(*dict >> 8); part;
 	     part = o->parts[part].before) {
@@ -708,8 +693,7 @@ static void add_number(struct gp_snapshot_objects *o,
 		++*n;
 		return;
 	}
-	o->runs = gp_mem_grow(o->runs, &o->runs_room, o->runs_count + 1,
-			      sizeof(*o->runs));
+	GP_GROW(o->runs, o->runs_count + 1, o->runs_room);
 	o->runs[o->runs_count] = (struct gp_object_run){ number, 1, 0 };
 	if (list->tail)
 		o->runs[list->tail].next = (uint32_t)o->runs_count;

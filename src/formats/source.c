@@ -498,7 +498,7 @@ static void make_room(struct gp_source *source)
 		size_t room = source->room;
 		size_t need = 2 * room + GP_SOURCE_SLACK;
 
-		source->buffer = gp_mem_grow(source->buffer, &room, need, 1);
+		GP_GROW(source->buffer, need, room);
 		source->room = room - GP_SOURCE_SLACK;
 	}
 	source->at = source->buffer;

@@ -52,7 +52,7 @@ static size_t add(struct image *image, const void *bytes, size_t size)
 {
 	size_t at = image->used;
 
-	image->bytes = gp_mem_grow(image->bytes, &image->room, at + size, 1);
+	GP_GROW(image->bytes, at + size, image->room);
 	if (bytes)
 		memcpy(image->bytes + at, bytes, size);
 	else

@@ -57,7 +57,7 @@ static struct descriptor *find(const struct conversation *c, uint64_t id)
 
 static void make_room(struct conversation *c, size_t size)
 {
-	c->bytes = gp_mem_grow(c->bytes, &c->bytes_room, size + 1, 1);
+	GP_GROW(c->bytes, size + 1, c->bytes_room);
 }
 
 static int create(struct conversation *c, const struct gp_plans_request *r)
@@ -67,8 +67,7 @@ static int create(struct conversation *c, const struct gp_plans_request *r)
 	if (r->id >= MOST_DESCRIPTORS)
 		return GP_PLANS_BAD_PARAM;
 	if (r->id >= c->count) {
-		c->items = gp_mem_grow(c->items, &c->room, r->id + 1,
-				       sizeof(*c->items));
+		GP_GROW(c->items, r->id + 1, c->room);
 		memset(c->items + c->count, 0,
 		       (r->id + 1 - c->count) * sizeof(*c->items));
 		c->count = r->id + 1;

@@ -42,7 +42,7 @@ struct table {
 
 static void add(char ***names, size_t *count, size_t *room, const char *name)
 {
-	*names = gp_mem_grow(*names, room, *count + 1, sizeof(**names));
+	GP_GROW(*names, *count + 1, *room);
 	(*names)[(*count)++] = gp_mem_copy_text(name, strlen(name));
 }
 

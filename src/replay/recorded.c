@@ -386,9 +386,7 @@ static bool rank(struct order *order)
 
 static void add_lesson(struct order *order, size_t older, size_t younger)
 {
-	order->lessons =
-		gp_mem_grow(order->lessons, &order->lesson_room,
-			    order->lesson_count + 1, sizeof(*order->lessons));
+	GP_GROW(order->lessons, order->lesson_count + 1, order->lesson_room);
 	order->lessons[order->lesson_count++] =
 		(struct order_lesson){ (uint32_t)older, (uint32_t)younger };
 }

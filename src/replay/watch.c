@@ -281,8 +281,7 @@ void oom_add(struct gp_replay_result *result,
 {
 	struct gp_ooms *ooms = &result->ooms;
 
-	ooms->events = gp_mem_grow(ooms->events, &ooms->room, ooms->count + 1,
-				   sizeof(*ooms->events));
+	GP_GROW(ooms->events, ooms->count + 1, ooms->room);
 	ooms->events[ooms->count++] = event;
 	if (!oom)
 		return;
@@ -290,8 +289,7 @@ void oom_add(struct gp_replay_result *result,
 		result->first_oom = *oom;
 	if (!config->keep_ooms)
 		return;
-	ooms->list = gp_mem_grow(ooms->list, &ooms->list_room, ooms->kept + 1,
-				 sizeof(*ooms->list));
+	GP_GROW(ooms->list, ooms->kept + 1, ooms->list_room);
 	ooms->list[ooms->kept++] = *oom;
 }
 

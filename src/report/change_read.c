@@ -231,8 +231,7 @@ static enum gp_status read_run(struct reader *r, const json_t *run,
 					    conf ? strlen(conf) : 0);
 		one.what_if = what_ifs_of(run);
 		one.engine = gp_mem_copy_text(engine, strlen(engine));
-		list->runs = gp_mem_grow(list->runs, &list->room,
-					 list->count + 1, sizeof(one));
+		GP_GROW(list->runs, list->count + 1, list->room);
 		list->runs[list->count++] = one;
 	}
 	return status;

@@ -184,8 +184,7 @@ static void add(struct gp_numbers *numbers, size_t *room, const char *name,
 {
 	struct gp_number *number;
 
-	numbers->items = gp_mem_grow(numbers->items, room, numbers->count + 1,
-				     sizeof(*number));
+	GP_GROW(numbers->items, numbers->count + 1, *room);
 	number = &numbers->items[numbers->count++];
 	snprintf(number->name, sizeof(number->name), "%s", name);
 	number->unit = (uint8_t)unit;

@@ -778,7 +778,7 @@ static enum gp_status load(const char *path, char **text, struct gp_diag *diag)
 	if (!file)
 		return failed(diag);
 	do {
-		*text = gp_mem_grow(*text, &room, length + (1 << 16), 1);
+		GP_GROW(*text, length + (1 << 16), room);
 		got = fread(*text + length, 1, room - length - 1, file);
 		length += got;
 	} while (got);

@@ -89,9 +89,7 @@ static void list_others(const struct gp_sweep_report *sweep, struct ranking *r)
 
 			if (!why)
 				continue;
-			r->others = gp_mem_grow(r->others, &room,
-						r->other_count + 1,
-						sizeof(*r->others));
+			GP_GROW(r->others, r->other_count + 1, room);
 			r->others[r->other_count++] = (struct sweep_other){
 				i, (enum sweep_other_kind)kind,
 				gp_mem_copy_text(why, strlen(why))

@@ -34,8 +34,7 @@ static bool has(const struct node_list *list, cudaGraphNode_t node)
 
 static void push(struct node_list *list, cudaGraphNode_t node)
 {
-	list->nodes = gp_mem_grow(list->nodes, &list->room, list->count + 1,
-				  sizeof(*list->nodes));
+	GP_GROW(list->nodes, list->count + 1, list->room);
 	list->nodes[list->count++] = node;
 }
 

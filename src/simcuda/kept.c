@@ -155,8 +155,7 @@ static struct chunk *make_chunk(uint64_t number)
 
 	if (chunk)
 		return chunk;
-	kept.chunks = gp_mem_grow(kept.chunks, &kept.chunk_room,
-				  ++kept.chunk_count, sizeof(*kept.chunks));
+	GP_GROW(kept.chunks, ++kept.chunk_count, kept.chunk_room);
 	kept.chunks[index] = (struct chunk){ 0 };
 	gp_map_put(&kept.chunk_by_number, number / IN_CHUNK, index);
 	return &kept.chunks[index];
@@ -266,8 +265,7 @@ static void forget_oldest(void)
 
 static uint32_t more(void)
 {
-	kept.items = gp_mem_grow(kept.items, &kept.room, kept.count + 1,
-				 sizeof(*kept.items));
+	GP_GROW(kept.items, kept.count + 1, kept.room);
 	return (uint32_t)kept.count++;
 }
 
@@ -442,8 +440,7 @@ void kept_share(uint64_t addr, uint64_t size)
 
 	if (!size || is_all_shared(addr, addr + size))
 		return;
-	kept.shared = gp_mem_grow(kept.shared, &kept.shared_room,
-				  kept.shared_count + 1, sizeof(*kept.shared));
+	GP_GROW(kept.shared, kept.shared_count + 1, kept.shared_room);
 	kept.shared[kept.shared_count++] = (struct range){ addr, addr + size };
 	for_filled(addr, size, empty);
 	for (uint64_t i = next_kept(addr / GRAIN, last); i <= last;

@@ -52,8 +52,7 @@ static void add(void *pointer, uint64_t size)
 	uint64_t addr = (uintptr_t)pointer;
 	size_t i = after(addr);
 
-	ranges.items = gp_mem_grow(ranges.items, &ranges.room, ranges.count + 1,
-				   sizeof(*ranges.items));
+	GP_GROW(ranges.items, ranges.count + 1, ranges.room);
 	memmove(&ranges.items[i + 1], &ranges.items[i],
 		(ranges.count++ - i) * sizeof(*ranges.items));
 	ranges.items[i] = (struct range){ addr, size };
@@ -181,8 +180,7 @@ static uint32_t new_handle(void)
 {
 	if (handles.spare_count)
 		return handles.spare[--handles.spare_count];
-	handles.items = gp_mem_grow(handles.items, &handles.room,
-				    handles.count + 1, sizeof(*handles.items));
+	GP_GROW(handles.items, handles.count + 1, handles.room);
 	return (uint32_t)handles.count++;
 }
 
@@ -205,9 +203,7 @@ static void settle(uint32_t index)
 	memory = process_memory(h->device);
 	if (!h->is_others)
 		memory->ops->unmap(memory, 0, h->size, h->size);
-	handles.spare =
-		gp_mem_grow(handles.spare, &handles.spare_room,
-			    handles.spare_count + 1, sizeof(*handles.spare));
+	GP_GROW(handles.spare, handles.spare_count + 1, handles.spare_room);
 	handles.spare[handles.spare_count++] = index;
 	h->size = 0;
 }

@@ -168,8 +168,7 @@ static struct opened *map(const struct handle *handle)
 {
 	struct opened *o;
 
-	opened.items = gp_mem_grow(opened.items, &opened.room, opened.count + 1,
-				   sizeof(*opened.items));
+	GP_GROW(opened.items, opened.count + 1, opened.room);
 	o = &opened.items[opened.count++];
 	*o = (struct opened){ *handle, IPC_BASE + opened.end, 0 };
 	opened.end += process_grains(handle->size) * GP_DEVICE_GRAIN;

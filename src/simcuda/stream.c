@@ -72,8 +72,7 @@ uint32_t stream_index(uint64_t handle)
 	if (index != GP_MAP_NONE)
 		return index;
 	index = (uint32_t)streams.count++;
-	streams.items = gp_mem_grow(streams.items, &streams.room, streams.count,
-				    sizeof(*streams.items));
+	GP_GROW(streams.items, streams.count, streams.room);
 	streams.items[index] = (struct stream){ .handle = handle };
 	gp_map_put(&streams.by_handle, handle, index);
 	return index;

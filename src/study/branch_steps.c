@@ -17,8 +17,7 @@ static void give_id(struct ids *ids, uint32_t id)
 {
 	if (ids->is_kept[id])
 		return;
-	ids->spare = gp_mem_grow(ids->spare, &ids->spare_room,
-				 ids->spare_count + 1, sizeof(*ids->spare));
+	GP_GROW(ids->spare, ids->spare_count + 1, ids->spare_room);
 	ids->spare[ids->spare_count++] = ids->of[id];
 }
 

@@ -317,8 +317,7 @@ static void add_member(struct branch *b, const struct member *member,
 {
 	if (from >= to)
 		return;
-	b->members = gp_mem_grow(b->members, &b->member_room,
-				 b->member_count + 1, sizeof(*b->members));
+	GP_GROW(b->members, b->member_count + 1, b->member_room);
 	b->members[b->member_count] = *member;
 	b->members[b->member_count].from = from;
 	b->members[b->member_count++].to = to;
@@ -354,8 +353,7 @@ struct batch {
 
 static void add_branch(struct list *list, struct branch *b)
 {
-	list->items = gp_mem_grow(list->items, &list->room, list->count + 1,
-				  sizeof(*list->items));
+	GP_GROW(list->items, list->count + 1, list->room);
 	list->items[list->count++] = b;
 }
 
@@ -366,9 +364,7 @@ static void end_branch(struct branches *results, struct branch *b, bool is_out,
 	for (size_t i = 0; i < b->member_count; i++) {
 		struct branch_result *result;
 
-		results->list =
-			gp_mem_grow(results->list, &results->room,
-				    results->count + 1, sizeof(*results->list));
+		GP_GROW(results->list, results->count + 1, results->room);
 		result = &results->list[results->count++];
 		result->from = b->members[i].from;
 		result->to = b->members[i].to;
@@ -551,10 +547,8 @@ static void take_over(struct family *f, struct batch *batch)
 		else
 			add_branch(&f->list, batch->list.items[i]);
 	if (batch->results.count) {
-		results->list =
-			gp_mem_grow(results->list, &results->room,
-				    results->count + batch->results.count,
-				    sizeof(*results->list));
+		GP_GROW(results->list, results->count + batch->results.count,
+			results->room);
 		memcpy(results->list + results->count, batch->results.list,
 		       batch->results.count * sizeof(*results->list));
 		results->count += batch->results.count;

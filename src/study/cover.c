@@ -11,8 +11,7 @@
 static void keep_box(struct gp_cover *cover, const struct gp_alike *alike,
 		     const struct gp_box *box)
 {
-	cover->boxes = gp_mem_grow(cover->boxes, &cover->room, cover->count + 1,
-				   sizeof(*cover->boxes));
+	GP_GROW(cover->boxes, cover->count + 1, cover->room);
 	cover->boxes[cover->count++] = (struct gp_cover_box){
 		.conf = gp_space_conf(cover->space, box),
 		.alike = *alike,

@@ -28,8 +28,7 @@ static void insert(struct known *known, size_t index,
 {
 	struct known_range *at;
 
-	known->ranges = gp_mem_grow(known->ranges, &known->room,
-				    known->count + 1, sizeof(*at));
+	GP_GROW(known->ranges, known->count + 1, known->room);
 	at = &known->ranges[index];
 	if (index && at[-1].to == range->from &&
 	    at[-1].is_fine == range->is_fine) {

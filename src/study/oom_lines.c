@@ -125,7 +125,7 @@ static bool read_more(struct log *log)
 	more = (size_t)(source->end - source->at);
 	if (log->text)
 		memmove(log->text, log->at, unread);
-	log->text = gp_mem_grow(log->text, &log->room, unread + more, 1);
+	GP_GROW(log->text, unread + more, log->room);
 	log->at = log->text;
 	log->end = log->at + unread;
 	add_clean(log, (const char *)source->at, (const char *)source->end);

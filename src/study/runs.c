@@ -207,8 +207,7 @@ static struct run *add(struct runs *runs, const struct run_asked *asked,
 	struct run *run;
 	bool keeps_conf = !is_default_engine(runs) && asked->conf;
 
-	runs->list = gp_mem_grow(runs->list, &runs->room, runs->count + 1,
-				 sizeof(*runs->list));
+	GP_GROW(runs->list, runs->count + 1, runs->room);
 	run = &runs->list[runs->count++];
 	*run = (struct run){
 		.settings = *asked->settings,
@@ -327,9 +326,7 @@ static void drop_taken(struct runs *runs)
 
 static void add_foreseen(struct runs *runs, const struct run_asked *asked)
 {
-	runs->foreseen =
-		gp_mem_grow(runs->foreseen, &runs->foreseen_room,
-			    runs->foreseen_count + 1, sizeof(*runs->foreseen));
+	GP_GROW(runs->foreseen, runs->foreseen_count + 1, runs->foreseen_room);
 	runs->foreseen[runs->foreseen_count++] =
 		(struct foreseen){ .asked = *asked };
 }
@@ -407,9 +404,7 @@ static enum gp_status play_range(struct runs *runs,
 	status = branches_play(&config, &branches, diag);
 	if (status != GP_OK)
 		return status;
-	runs->ranged =
-		gp_mem_grow(runs->ranged, &runs->ranged_room,
-			    runs->ranged_count + 1, sizeof(*runs->ranged));
+	GP_GROW(runs->ranged, runs->ranged_count + 1, runs->ranged_room);
 	runs->ranged[runs->ranged_count++] =
 		(struct ranged){ *asked->settings, from, to, branches };
 	return GP_OK;

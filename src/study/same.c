@@ -26,9 +26,7 @@ static void list(struct listing *l, const struct gp_device_trace *t)
 		    gp_map_get(&l->seen, event->size) != GP_MAP_NONE)
 			continue;
 		gp_map_put(&l->seen, event->size, 0);
-		same->sizes =
-			gp_mem_grow(same->sizes, &l->room, same->size_count + 1,
-				    sizeof(*same->sizes));
+		GP_GROW(same->sizes, same->size_count + 1, l->room);
 		same->sizes[same->size_count++] = event->size;
 	}
 }

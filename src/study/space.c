@@ -42,8 +42,7 @@ struct region {
 
 static void region_add(struct region *region, const struct region_box *box)
 {
-	region->boxes = gp_mem_grow(region->boxes, &region->room,
-				    region->count + 1, sizeof(*region->boxes));
+	GP_GROW(region->boxes, region->count + 1, region->room);
 	region->boxes[region->count++] = *box;
 }
 

@@ -40,8 +40,7 @@ struct gp_trial *trial_add(struct session *s, char *conf,
 			free(conf);
 			return NULL;
 		}
-	study->trials = gp_mem_grow(study->trials, &s->room, study->count + 1,
-				    sizeof(*study->trials));
+	GP_GROW(study->trials, study->count + 1, s->room);
 	trial = &study->trials[study->count++];
 	*trial = (struct gp_trial){
 		.conf = conf,
@@ -304,8 +303,7 @@ static uint64_t live_rounded(struct session *s, size_t index,
 			    sizeof(live->divisions)))
 			return live->bytes;
 	}
-	s->lives = gp_mem_grow(s->lives, &s->live_room, s->live_count + 1,
-			       sizeof(*s->lives));
+	GP_GROW(s->lives, s->live_count + 1, s->live_room);
 	live = &s->lives[s->live_count++];
 	live->index = index;
 	memcpy(live->divisions, settings->divisions, sizeof(live->divisions));

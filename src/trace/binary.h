@@ -74,8 +74,7 @@ struct packed {
 static inline void put(struct packed *to, uint64_t number)
 {
 	if (to->room - to->length < 10)
-		to->bytes =
-			gp_mem_grow(to->bytes, &to->room, to->length + 10, 1);
+		GP_GROW(to->bytes, to->length + 10, to->room);
 	for (; number > 0x7f; number >>= 7)
 		to->bytes[to->length++] = (unsigned char)(number | 0x80);
 	to->bytes[to->length++] = (unsigned char)number;
@@ -93,7 +92,7 @@ static inline void put_bytes(struct packed *to, const void *bytes, size_t n)
 {
 	if (!n)
 		return;
-	to->bytes = gp_mem_grow(to->bytes, &to->room, to->length + n, 1);
+	GP_GROW(to->bytes, to->length + n, to->room);
 	memcpy(to->bytes + to->length, bytes, n);
 	to->length += n;
 }

@@ -78,8 +78,7 @@ static bool find_section(struct reader *r, struct unpacked *in)
 	section.in.at = in->at;
 	in->at += bytes;
 	section.in.end = in->at;
-	r->sections = gp_mem_grow(r->sections, &r->section_room,
-				  r->section_count + 1, sizeof(section));
+	GP_GROW(r->sections, r->section_count + 1, r->section_room);
 	r->sections[r->section_count++] = section;
 	return true;
 }
@@ -421,8 +420,7 @@ static uint64_t read_new_shape(struct reader *r, struct unpacked *in)
 	listed = (unsigned)get_most(in, UINT8_MAX);
 	event.stream = (uint16_t)get_most(in, UINT16_MAX);
 	event.pool = (uint16_t)get_most(in, UINT16_MAX);
-	r->shapes = gp_mem_grow(r->shapes, &r->shape_room, r->shape_count + 1,
-				sizeof(*r->shapes));
+	GP_GROW(r->shapes, r->shape_count + 1, r->shape_room);
 	return r->shapes[r->shape_count++] = shape_of(&event, listed);
 }
 

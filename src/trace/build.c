@@ -23,8 +23,7 @@
 
 static char *scratch(struct gp_build *build, size_t bytes)
 {
-	build->scratch =
-		gp_mem_grow(build->scratch, &build->scratch_room, bytes, 1);
+	GP_GROW(build->scratch, bytes, build->scratch_room);
 	return build->scratch;
 }
 
@@ -65,8 +64,7 @@ uint32_t gp_build_call(struct gp_build *build, uint32_t text, uint32_t caller)
 	if (site != GP_MAP_NONE)
 		return site;
 	site = (uint32_t)build->site_count;
-	build->sites = gp_mem_grow(build->sites, &build->site_room, site + 1,
-				   sizeof(*build->sites));
+	GP_GROW(build->sites, site + 1, build->site_room);
 	build->sites[build->site_count++] = (struct gp_site){ text, caller };
 	gp_map_put(&build->site_of, key, site);
 	return site;
@@ -98,9 +96,7 @@ enum gp_status gp_build_stream(struct gp_build *build, uint64_t handle,
 			return gp_diag_set(diag, GP_INPUT,
 					   "more than %d streams", STREAMS);
 		found = (uint32_t)build->stream_count;
-		build->streams =
-			gp_mem_grow(build->streams, &build->stream_room,
-				    found + 1, sizeof(*build->streams));
+		GP_GROW(build->streams, found + 1, build->stream_room);
 		build->streams[build->stream_count++] = handle;
 		gp_map_put(&build->stream_of, handle, found);
 	}
@@ -124,8 +120,7 @@ enum gp_status gp_build_pool(struct gp_build *build, struct gp_pool_id id,
 		return gp_diag_set(diag, GP_INPUT, "more than %d memory pools",
 				   POOLS);
 	if (found == build->pool_count) {
-		build->pools = gp_mem_grow(build->pools, &build->pool_room,
-					   found + 1, sizeof(*build->pools));
+		GP_GROW(build->pools, found + 1, build->pool_room);
 		build->pools[build->pool_count++] = id;
 	}
 	*pool = build->last_pool = (uint16_t)found;
@@ -303,9 +298,7 @@ enum gp_status gp_build_device(struct gp_build *build, uint64_t ordinal,
 		if (build->devices[i].ordinal == ordinal)
 			break;
 	if (i == build->device_count) {
-		build->devices =
-			gp_mem_grow(build->devices, &build->device_room, i + 1,
-				    sizeof(*build->devices));
+		GP_GROW(build->devices, i + 1, build->device_room);
 		build->devices[build->device_count++] =
 			(struct gp_build_device){ .ordinal =
 							  (uint32_t)ordinal };
@@ -338,16 +331,14 @@ void gp_build_counter(struct gp_build *build, uint32_t device, const char *name,
 	struct gp_build_device *d = at(build, device);
 	uint32_t text = gp_build_text(build, name, strlen(name));
 
-	d->counters = gp_mem_grow(d->counters, &d->counter_room,
-				  d->counter_count + 1, sizeof(*d->counters));
+	GP_GROW(d->counters, d->counter_count + 1, d->counter_room);
 	d->counters[d->counter_count++] =
 		(struct gp_counter){ .value = value, .text = text };
 }
 
 void gp_build_owner(struct gp_build *build, const struct gp_owner *owner)
 {
-	build->owners = gp_mem_grow(build->owners, &build->owner_room,
-				    build->owner_count + 1, sizeof(*owner));
+	GP_GROW(build->owners, build->owner_count + 1, build->owner_room);
 	build->owners[build->owner_count++] = *owner;
 }
 
@@ -358,8 +349,7 @@ void gp_build_claim(struct gp_build *build, uint32_t device, uint64_t name,
 	struct gp_build_claims *claims =
 		is_at_start ? &d->start_claims : &d->claims;
 
-	claims->list = gp_mem_grow(claims->list, &claims->room,
-				   claims->count + 1, sizeof(*claims->list));
+	GP_GROW(claims->list, claims->count + 1, claims->room);
 	claims->list[claims->count++] = (struct gp_build_claim){
 		.name = name,
 		.behind = d->event_count,
@@ -376,11 +366,9 @@ static void grow_events(struct gp_build_device *d, size_t n, bool has_names)
 {
 	size_t need = d->event_count + n;
 
-	d->events = gp_mem_grow(d->events, &d->event_room, need,
-				sizeof(*d->events));
+	GP_GROW(d->events, need, d->event_room);
 	if (has_names)
-		d->names = gp_mem_grow(d->names, &d->name_room, need,
-				       sizeof(*d->names));
+		GP_GROW(d->names, need, d->name_room);
 }
 
 /* Whether the event completes the free before it; a single event stands for
@@ -453,8 +441,7 @@ void gp_build_segment(struct gp_build *build, uint32_t device,
 {
 	struct gp_build_state *s = state_of(build, device);
 
-	s->segments = gp_mem_grow(s->segments, &s->segment_room,
-				  s->segment_count + 1, sizeof(*s->segments));
+	GP_GROW(s->segments, s->segment_count + 1, s->segment_room);
 	s->segments[s->segment_count] = *segment;
 	s->segments[s->segment_count].first_block = (uint32_t)s->block_count;
 	s->segments[s->segment_count].blocks = 0;
@@ -472,10 +459,8 @@ enum gp_status gp_build_block(struct gp_build *build, uint32_t device,
 				   "a block comes before any segment");
 	if (s->block_count == UINT32_MAX - 1)
 		return gp_diag_set(diag, GP_INPUT, "too many blocks");
-	s->blocks = gp_mem_grow(s->blocks, &s->block_room, s->block_count + 1,
-				sizeof(*s->blocks));
-	s->names = gp_mem_grow(s->names, &s->name_room, s->block_count + 1,
-			       sizeof(*s->names));
+	GP_GROW(s->blocks, s->block_count + 1, s->block_room);
+	GP_GROW(s->names, s->block_count + 1, s->name_room);
 	s->blocks[s->block_count] = *block;
 	s->names[s->block_count] = name;
 	s->block_count++;
@@ -489,9 +474,7 @@ void gp_build_annotation(struct gp_build *build, uint64_t ordinal,
 {
 	if (ordinal >= GP_DEVICES || build->mark_count == UINT32_MAX)
 		return;
-	build->marks =
-		gp_mem_grow(build->marks, &build->mark_room,
-			    build->mark_count + 1, sizeof(*build->marks));
+	GP_GROW(build->marks, build->mark_count + 1, build->mark_room);
 	build->marks[build->mark_count] = (struct gp_build_mark){
 		.time_us = time_us,
 		.ordinal = (uint32_t)ordinal,

@@ -119,9 +119,7 @@ uint32_t gp_draft_add_block(struct gp_draft_device *device)
 {
 	uint32_t id = device->block_ids++;
 
-	device->names =
-		gp_mem_grow(device->names, &device->name_room,
-			    (size_t)device->block_ids, sizeof(*device->names));
+	GP_GROW(device->names, (size_t)device->block_ids, device->name_room);
 	device->names[id] = device->next_name++;
 	return id;
 }
@@ -129,9 +127,8 @@ uint32_t gp_draft_add_block(struct gp_draft_device *device)
 void gp_draft_add(struct gp_draft_device *device, uint64_t before,
 		  const struct gp_event *event)
 {
-	device->additions = gp_mem_grow(
-		device->additions, &device->addition_room,
-		device->addition_count + 1, sizeof(*device->additions));
+	GP_GROW(device->additions, device->addition_count + 1,
+		device->addition_room);
 	device->additions[device->addition_count++] =
 		(struct gp_addition){ before, *event };
 }

@@ -245,10 +245,8 @@ static uint32_t add(struct numbering *n, uint64_t name)
 {
 	uint32_t id = n->count++, i;
 
-	n->names = gp_mem_grow(n->names, &n->names_room, n->count,
-			       sizeof(*n->names));
-	n->states = gp_mem_grow(n->states, &n->states_room, n->count,
-				sizeof(*n->states));
+	GP_GROW(n->names, n->count, n->names_room);
+	GP_GROW(n->states, n->count, n->states_room);
 	n->names[id] = name;
 	n->states[id] = LIVE;
 	if (!id)

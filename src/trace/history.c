@@ -35,8 +35,7 @@ static void push(struct history *h, const struct gp_event *event)
 		if (h->out_count == h->raw_at)
 			separate(h);
 	} else {
-		h->out = gp_mem_grow(h->out, &h->out_room, h->out_count + 1,
-				     sizeof(*h->out));
+		GP_GROW(h->out, h->out_count + 1, h->out_room);
 	}
 	h->out[h->out_count++] = copy;
 }
@@ -324,8 +323,7 @@ static void conclude(struct history *h, size_t to)
 static uint32_t add_start_block(struct history *h, const struct gp_event *entry,
 				enum gp_block_state state)
 {
-	h->start = gp_mem_grow(h->start, &h->start_room, h->start_count + 1,
-			       sizeof(*h->start));
+	GP_GROW(h->start, h->start_count + 1, h->start_room);
 	h->start[h->start_count++] = (struct start_block){
 		.addr = entry->addr,
 		.requested = entry->size,
@@ -532,7 +530,7 @@ static void place_marks(struct history *h)
 
 	if (!mark || !event || !h->out[event - 1].time_us)
 		return;
-	h->out = gp_mem_grow(h->out, &h->out_room, at, sizeof(*h->out));
+	GP_GROW(h->out, at, h->out_room);
 	h->out_count = at;
 	while (mark) {
 		if (event &&

@@ -316,8 +316,7 @@ static struct gp_rank_class *begin(struct gp_ranks *ranks, uint64_t print,
 {
 	struct gp_rank_class *class;
 
-	ranks->classes = gp_mem_grow(ranks->classes, &ranks->room,
-				     ranks->count + 1, sizeof(*ranks->classes));
+	GP_GROW(ranks->classes, ranks->count + 1, ranks->room);
 	class = &ranks->classes[ranks->count++];
 	*class = (struct gp_rank_class){ .trace = trace,
 					 .print = print,
@@ -346,8 +345,7 @@ void gp_ranks_add(struct gp_ranks *ranks, const char *path,
 		gp_trace_destroy(trace);
 	else
 		class = begin(ranks, print, trace);
-	class->paths = gp_mem_grow(class->paths, &class->room, class->count + 1,
-				   sizeof(*class->paths));
+	GP_GROW(class->paths, class->count + 1, class->room);
 	class->paths[class->count++] = gp_mem_copy_text(path, strlen(path));
 	ranks->files++;
 }
@@ -443,9 +441,7 @@ size_t gp_ranks_class_of(const struct gp_ranks *ranks, size_t index)
 void gp_ranks_add_unread(struct gp_ranks *ranks, const char *path,
 			 const char *reason)
 {
-	ranks->unread =
-		gp_mem_grow(ranks->unread, &ranks->unread_room,
-			    ranks->unread_count + 1, sizeof(*ranks->unread));
+	GP_GROW(ranks->unread, ranks->unread_count + 1, ranks->unread_room);
 	ranks->unread[ranks->unread_count++] = (struct gp_rank_unread){
 		.path = gp_mem_copy_text(path, strlen(path)),
 		.reason = gp_mem_copy_text(reason, strlen(reason)),

@@ -39,8 +39,7 @@ static bool touches(const struct gp_segment *a, const struct gp_segment *b)
 static void insert_segment(struct gp_build_state *s, size_t at,
 			   const struct gp_segment *segment)
 {
-	s->segments = gp_mem_grow(s->segments, &s->segment_room,
-				  s->segment_count + 1, sizeof(*segment));
+	GP_GROW(s->segments, s->segment_count + 1, s->segment_room);
 	memmove(s->segments + at + 1, s->segments + at,
 		(s->segment_count - at) * sizeof(*segment));
 	s->segments[at] = *segment;
@@ -263,8 +262,7 @@ static void find_ends(struct sizing *z)
 static void push_block(struct gp_build_state *s, struct gp_segment *segment,
 		       const struct gp_block *block)
 {
-	s->blocks = gp_mem_grow(s->blocks, &s->block_room, s->block_count + 1,
-				sizeof(*block));
+	GP_GROW(s->blocks, s->block_count + 1, s->block_room);
 	if (!segment->blocks++)
 		segment->first_block = (uint32_t)s->block_count;
 	s->blocks[s->block_count++] = *block;

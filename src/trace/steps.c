@@ -19,8 +19,7 @@ static void add_step(struct gp_steps *steps, size_t *room, uint64_t first)
 {
 	if (steps->count)
 		steps->list[steps->count - 1].end = first;
-	steps->list = gp_mem_grow(steps->list, room, steps->count + 1,
-				  sizeof(*steps->list));
+	GP_GROW(steps->list, steps->count + 1, *room);
 	steps->list[steps->count++] = (struct gp_step){ .first = first };
 }
 
@@ -87,8 +86,7 @@ static void count_names(const struct gp_trace *trace,
 		if (k == 256) /* more names than steps ever have */
 			continue;
 		if (k == *count) {
-			*list = gp_mem_grow(*list, &room, k + 1,
-					    sizeof(**list));
+			GP_GROW(*list, k + 1, room);
 			(*list)[k].count = 0;
 			snprintf((*list)[k].name, sizeof(name), "%s", name);
 			(*count)++;

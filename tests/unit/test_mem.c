@@ -24,7 +24,7 @@ START_TEST(test_growing_keeps_what_was_there)
 	size_t room = 0;
 
 	for (unsigned i = 0; i < 1000; i++) {
-		items = gp_mem_grow(items, &room, i + 1, sizeof(*items));
+		GP_GROW(items, i + 1, room);
 		ck_assert_uint_gt(room, i);
 		items[i] = i;
 	}

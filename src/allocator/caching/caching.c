@@ -41,9 +41,7 @@ void block_table_grow(struct block_table *table)
 {
 	struct block *chunk = gp_mem_alloc(BLOCKS_PER_CHUNK, sizeof(*chunk));
 
-	table->chunks =
-		gp_mem_grow(table->chunks, &table->chunk_room,
-			    table->chunk_count + 1, sizeof(*table->chunks));
+	GP_GROW(table->chunks, table->chunk_count + 1, table->chunk_room);
 	table->chunks[table->chunk_count++] = chunk;
 	for (size_t i = BLOCKS_PER_CHUNK; i-- > 0;) {
 		chunk[i].next = table->spare;
@@ -105,8 +103,7 @@ size_t caching_collect(struct caching *c, struct caching_pool *pool)
 		struct block *b = free_list_best_fit(list, 0);
 
 		for (; b; b = free_list_next(list, b)) {
-			c->scratch = gp_mem_grow(c->scratch, &c->scratch_room,
-						 n + 1, sizeof(*c->scratch));
+			GP_GROW(c->scratch, n + 1, c->scratch_room);
 			c->scratch[n++] = b;
 		}
 	}

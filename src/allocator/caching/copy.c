@@ -398,9 +398,7 @@ struct gp_allocator *copy_make(struct gp_allocator *allocator,
 static void put(struct gp_shape *shape, uint64_t word)
 {
 	if (shape->count == shape->room)
-		shape->words =
-			gp_mem_grow(shape->words, &shape->room,
-				    shape->count + 1, sizeof(*shape->words));
+		GP_GROW(shape->words, shape->count + 1, shape->room);
 	shape->words[shape->count++] = word;
 }
 
@@ -494,7 +492,7 @@ static struct block **firsts(const struct caching *c, size_t *count)
 
 		if (!b->is_object || b->prev)
 			continue;
-		list = gp_mem_grow(list, &room, *count + 1, sizeof(*list));
+		GP_GROW(list, *count + 1, room);
 		list[(*count)++] = b;
 	}
 	if (*count)

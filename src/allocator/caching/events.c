@@ -42,8 +42,7 @@ static void raise_to(struct node_set *set, uint16_t stream, uint32_t count)
 	size_t at = place_in(set, stream);
 
 	if (at == set->count || set->list[at].stream != stream) {
-		set->list = gp_mem_grow(set->list, &set->room, set->count + 1,
-					sizeof(*set->list));
+		GP_GROW(set->list, set->count + 1, set->room);
 		memmove(set->list + at + 1, set->list + at,
 			(set->count - at) * sizeof(*set->list));
 		set->list[at] = (struct nodes){ stream, 0 };
@@ -279,8 +278,7 @@ static void add_stream(struct stream_list *list, bool *is_listed,
 	if (*is_listed)
 		return;
 	*is_listed = true;
-	list->streams = gp_mem_grow(list->streams, &list->room, list->count + 1,
-				    sizeof(*list->streams));
+	GP_GROW(list->streams, list->count + 1, list->room);
 	list->streams[list->count++] = stream;
 }
 
@@ -324,9 +322,7 @@ static uint64_t enqueue(struct event_queue *queue, struct block *b)
 			queue->count * sizeof(*queue->events));
 		queue->head = 0;
 	}
-	queue->events = gp_mem_grow(queue->events, &queue->room,
-				    queue->head + queue->count + 1,
-				    sizeof(*queue->events));
+	GP_GROW(queue->events, queue->head + queue->count + 1, queue->room);
 	queue->events[queue->head + queue->count++] =
 		(struct event){ ++queue->issued, b };
 	return queue->issued;
@@ -506,8 +502,7 @@ static void defer(struct caching *c, struct block *b)
 {
 	struct deferred_list *list = &c->events.deferred;
 
-	list->items = gp_mem_grow(list->items, &list->room, list->count + 1,
-				  sizeof(*list->items));
+	GP_GROW(list->items, list->count + 1, list->room);
 	list->items[list->count++] =
 		(struct deferred){ b, c->settings.capture_reuse
 					      ? capture_mark(c, b)
@@ -728,9 +723,7 @@ void events_synchronize(struct caching *c, const struct pool_pair *only)
 
 static void make_ready(struct events *events, struct block *b)
 {
-	events->ready =
-		gp_mem_grow(events->ready, &events->ready_room,
-			    events->ready_count + 1, sizeof(*events->ready));
+	GP_GROW(events->ready, events->ready_count + 1, events->ready_room);
 	events->ready[events->ready_count++] = (struct ready_block){ b, b->id };
 }
 

@@ -470,9 +470,7 @@ void free_list_insert_unmapped(struct free_list *list, struct block *b)
 {
 	size_t at = unmapped_at(list, b->addr);
 
-	list->unmapped =
-		gp_mem_grow(list->unmapped, &list->unmapped_room,
-			    list->unmapped_count + 1, sizeof(*list->unmapped));
+	GP_GROW(list->unmapped, list->unmapped_count + 1, list->unmapped_room);
 	memmove(list->unmapped + at + 1, list->unmapped + at,
 		(list->unmapped_count - at) * sizeof(*list->unmapped));
 	list->unmapped[at] = b;

@@ -157,9 +157,7 @@ struct free_list *pool_add_free_list(struct caching_pool *pool, uint16_t stream)
 	list->stream = stream;
 	list->number = (uint32_t)pools->free_list_count;
 	list->flags = FREE_LIST_CHANGED;
-	pools->all =
-		gp_mem_grow(pools->all, &pools->free_list_room,
-			    pools->free_list_count + 1, sizeof(*pools->all));
+	GP_GROW(pools->all, pools->free_list_count + 1, pools->free_list_room);
 	pools->all[pools->free_list_count++] = list;
 	if (pools->leaves)
 		change(pools, list);
@@ -179,9 +177,7 @@ void pool_set_list_flags(struct free_list *list, uint8_t flags)
 	if (!(flags & FREE_LIST_LISTED))
 		return;
 	list->flags |= FREE_LIST_LISTED;
-	pool->listed =
-		gp_mem_grow(pool->listed, &pool->listed_room,
-			    pool->listed_count + 1, sizeof(*pool->listed));
+	GP_GROW(pool->listed, pool->listed_count + 1, pool->listed_room);
 	pool->listed[pool->listed_count++] = list;
 }
 
@@ -354,9 +350,7 @@ enum gp_answer pool_begin(struct caching *c, struct pool_route route)
 	if (find_route(pools, route.pool) < pools->route_count)
 		return caching_refuse(c, "beginAllocateToPool: already "
 					 "recording to mempool_id");
-	pools->routes =
-		gp_mem_grow(pools->routes, &pools->route_room,
-			    pools->route_count + 1, sizeof(*pools->routes));
+	GP_GROW(pools->routes, pools->route_count + 1, pools->route_room);
 	pools->routes[pools->route_count++] = route;
 	pools->captures += route.is_capture;
 	return GP_SERVED;

@@ -347,7 +347,7 @@ static size_t collect_starts(struct caching *c, struct block ***starts)
 
 		if (!starts_segment(b))
 			continue;
-		*starts = gp_mem_grow(*starts, &room, n + 1, sizeof(**starts));
+		GP_GROW(*starts, n + 1, room);
 		(*starts)[n++] = b;
 	}
 	if (n)
@@ -368,8 +368,7 @@ static enum gp_block_state state_of(const struct block *b)
 
 static void export_block(struct export *s, const struct block *b)
 {
-	s->blocks = gp_mem_grow(s->blocks, &s->block_room, s->block_count + 1,
-				sizeof(*s->blocks));
+	GP_GROW(s->blocks, s->block_count + 1, s->block_room);
 	s->blocks[s->block_count++] = (struct gp_block){
 		.addr = b->addr,
 		.size = b->size,
@@ -398,8 +397,7 @@ static void export_segment(struct export *s, const struct block *b)
 		segment.size += b->size;
 		segment.blocks++;
 	}
-	s->segments = gp_mem_grow(s->segments, &s->segment_room,
-				  s->segment_count + 1, sizeof(*s->segments));
+	GP_GROW(s->segments, s->segment_count + 1, s->segment_room);
 	s->segments[s->segment_count++] = segment;
 }
 

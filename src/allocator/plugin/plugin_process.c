@@ -228,8 +228,7 @@ static void create(struct server *s, struct plugin_message *m)
 		heap,	 far_malloc, far_free, far_reserve,
 		far_map, far_unmap,  far_info,
 	};
-	s->heaps = gp_mem_grow(s->heaps, &s->room, s->count + 1,
-			       sizeof(struct heap *));
+	GP_GROW(s->heaps, s->count + 1, s->room);
 	s->heaps[s->count++] = heap;
 	heap->self = s->table->create ? s->table->create(&heap->memory)
 				      : &heap->memory;

@@ -54,8 +54,7 @@ static void add(struct buddy *b, uint64_t at, unsigned order)
 	if (node) {
 		b->spare = b->nodes[node].next;
 	} else {
-		b->nodes = gp_mem_grow(b->nodes, &b->room, b->count + 1,
-				       sizeof(*b->nodes));
+		GP_GROW(b->nodes, b->count + 1, b->room);
 		node = (uint32_t)b->count++;
 	}
 	b->nodes[node] = (struct node){ at, 0, b->first[order], order };
@@ -123,8 +122,7 @@ static void replace_runs(struct buddy *b, size_t first, size_t end,
 	size_t rest = b->run_count - end;
 
 	b->run_count = first + count + rest;
-	b->runs = gp_mem_grow(b->runs, &b->run_room, b->run_count + 1,
-			      sizeof(*b->runs));
+	GP_GROW(b->runs, b->run_count + 1, b->run_room);
 	memmove(b->runs + first + count, b->runs + end,
 		rest * sizeof(*b->runs));
 	for (size_t i = 0; i < count; i++)

@@ -55,8 +55,7 @@ static bool add_buffer(struct arena *a, uint64_t size)
 	buffer.size = gp_round_up(buffer.size, GP_ENGINE_PAGE);
 	if (!a->memory->malloc(a->memory->device, buffer.size, &buffer.addr))
 		return false;
-	a->buffers = gp_mem_grow(a->buffers, &a->room, a->count + 1,
-				 sizeof(*a->buffers));
+	GP_GROW(a->buffers, a->count + 1, a->room);
 	a->buffers[a->count++] = buffer;
 	if (a->next < LAST_BUFFER)
 		a->next *= 2;

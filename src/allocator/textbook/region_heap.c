@@ -31,8 +31,7 @@ bool regions_add(struct region_heap *r, uint64_t size)
 
 	if (!memory->malloc(memory->device, size, &addr))
 		return false;
-	r->regions = gp_mem_grow(r->regions, &r->room, r->count + 1,
-				 sizeof(*r->regions));
+	GP_GROW(r->regions, r->count + 1, r->room);
 	r->regions[r->count++] =
 		(struct region){ addr, size,
 				 heap_add_region(&r->heap, addr, size) };

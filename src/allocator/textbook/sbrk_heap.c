@@ -71,9 +71,7 @@ static uint32_t new_block(struct heap *heap, uint64_t addr, uint64_t size)
 	if (block) {
 		heap->spare = at(heap, block)->next;
 	} else {
-		heap->blocks =
-			gp_mem_grow(heap->blocks, &heap->room, heap->count + 1,
-				    sizeof(*heap->blocks));
+		GP_GROW(heap->blocks, heap->count + 1, heap->room);
 		block = (uint32_t)heap->count++;
 	}
 	*at(heap, block) = (struct heap_block){ .addr = addr, .size = size };

@@ -109,8 +109,7 @@ static uint32_t new_slab(struct slabs *s, uint32_t class)
 	if (slab) {
 		s->spare = s->slabs[slab].next;
 	} else {
-		s->slabs = gp_mem_grow(s->slabs, &s->room, s->count + 1,
-				       sizeof(*s->slabs));
+		GP_GROW(s->slabs, s->count + 1, s->room);
 		slab = (uint32_t)s->count++;
 	}
 	one = &s->slabs[slab];

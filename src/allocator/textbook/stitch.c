@@ -61,8 +61,7 @@ static void add(struct stitch *s, struct range range)
 {
 	size_t at = find(s, range.pages);
 
-	s->free =
-		gp_mem_grow(s->free, &s->room, s->count + 1, sizeof(*s->free));
+	GP_GROW(s->free, s->count + 1, s->room);
 	memmove(s->free + at + 1, s->free + at,
 		(s->count++ - at) * sizeof(*s->free));
 	s->free[at] = range;

@@ -191,8 +191,7 @@ static uint64_t *live_of(uint32_t id)
 	size_t before = helper.room;
 
 	if (id >= helper.room) {
-		helper.live = gp_mem_grow(helper.live, &helper.room,
-					  (size_t)id + 1, sizeof(*helper.live));
+		GP_GROW(helper.live, (size_t)id + 1, helper.room);
 		memset(helper.live + before, 0,
 		       (helper.room - before) * sizeof(*helper.live));
 	}
@@ -217,9 +216,7 @@ static uint32_t *last_use_of(uint32_t id)
 	size_t before = helper.last_room;
 
 	if (id >= helper.last_room) {
-		helper.last_use =
-			gp_mem_grow(helper.last_use, &helper.last_room,
-				    (size_t)id + 1, sizeof(*helper.last_use));
+		GP_GROW(helper.last_use, (size_t)id + 1, helper.last_room);
 		memset(helper.last_use + before, 0,
 		       (helper.last_room - before) * sizeof(*helper.last_use));
 	}
@@ -232,8 +229,7 @@ static void add_use(uint32_t id, uint64_t stream)
 
 	if (!helper.use_count)
 		helper.use_count = 1;
-	helper.uses = gp_mem_grow(helper.uses, &helper.use_room,
-				  helper.use_count + 1, sizeof(*helper.uses));
+	GP_GROW(helper.uses, helper.use_count + 1, helper.use_room);
 	helper.uses[helper.use_count] =
 		(struct use){ .stream = stream, .before = *last };
 	*last = (uint32_t)helper.use_count++;

@@ -102,8 +102,7 @@ bool torch_names_pool(struct torch *t, uint16_t pool, uint16_t stream,
 
 static void add_route(struct torch *t, struct torch_opened route)
 {
-	t->routes = gp_mem_grow(t->routes, &t->route_room, t->route_count + 1,
-				sizeof(*t->routes));
+	GP_GROW(t->routes, t->route_count + 1, t->route_room);
 	t->routes[t->route_count++] = route;
 }
 

@@ -118,8 +118,7 @@ static void add_segment(struct torch *t, const struct torch_message *piece)
 {
 	struct torch_snapshot *p = t->snapshot;
 
-	p->segments = gp_mem_grow(p->segments, &p->segment_room,
-				  p->segment_count + 1, sizeof(*p->segments));
+	GP_GROW(p->segments, p->segment_count + 1, p->segment_room);
 	p->segments[p->segment_count++] = (struct gp_segment){
 		.addr = piece->addr,
 		.size = piece->size,
@@ -143,8 +142,7 @@ static void add_block(struct torch *t, const struct torch_message *piece)
 		return;
 	if (state != GP_INACTIVE)
 		id = gp_map_get(&t->ids, p->at);
-	p->blocks = gp_mem_grow(p->blocks, &p->block_room, p->block_count + 1,
-				sizeof(*p->blocks));
+	GP_GROW(p->blocks, p->block_count + 1, p->block_room);
 	p->blocks[p->block_count++] = (struct gp_block){
 		.addr = p->at,
 		.size = piece->size,

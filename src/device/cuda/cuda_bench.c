@@ -311,8 +311,7 @@ static void add_row(struct bench *b, unsigned call, uint64_t size)
 	row.median_us = samples_at(samples, 0.5);
 	row.p90_us = samples_at(samples, 0.9);
 	row.most_us = samples_at(samples, 1);
-	result->rows = gp_mem_grow(result->rows, &b->room, result->count + 1,
-				   sizeof(row));
+	GP_GROW(result->rows, result->count + 1, b->room);
 	result->rows[result->count++] = row;
 	samples_release(samples);
 }

@@ -89,8 +89,7 @@ static void ranges_add(struct ranges *ranges, const struct range *range)
 {
 	size_t at = count_to(ranges, range->addr);
 
-	ranges->items = gp_mem_grow(ranges->items, &ranges->room,
-				    ranges->count + 1, sizeof(*range));
+	GP_GROW(ranges->items, ranges->count + 1, ranges->room);
 	memmove(&ranges->items[at + 1], &ranges->items[at],
 		(ranges->count - at) * sizeof(*range));
 	ranges->items[at] = *range;
@@ -440,8 +439,7 @@ static void *stream_of(struct cuda_device *d, uint16_t index)
 
 	if (!index)
 		return NULL;
-	d->streams = gp_mem_grow(d->streams, &d->stream_room, index + (size_t)1,
-				 sizeof(*d->streams));
+	GP_GROW(d->streams, index + (size_t)1, d->stream_room);
 	for (size_t i = before; i < d->stream_room; i++)
 		d->streams[i] = NULL;
 	if (!d->streams[index])

@@ -23,8 +23,7 @@ struct pieces {
 
 static void add(struct prologue *p, const struct gp_event *event)
 {
-	p->events = gp_mem_grow(p->events, &p->room, p->count + 1,
-				sizeof(*p->events));
+	GP_GROW(p->events, p->count + 1, p->room);
 	p->events[p->count++] = *event;
 }
 
@@ -104,8 +103,7 @@ static uint32_t fill(struct prologue *p, const struct gp_segment *s)
 
 static void add_piece(struct pieces *pieces, struct piece piece)
 {
-	pieces->items = gp_mem_grow(pieces->items, &pieces->room,
-				    pieces->count + 1, sizeof(*pieces->items));
+	GP_GROW(pieces->items, pieces->count + 1, pieces->room);
 	pieces->items[pieces->count++] = piece;
 }
 
@@ -298,9 +296,7 @@ void prologue_make(struct prologue *p, const struct gp_trace *trace,
 	if (from->start.segment_count)
 		rebuild(p, &from->start);
 	p->length = p->count;
-	p->events = gp_mem_grow(p->events, &p->room,
-				p->count + from->event_count + 1,
-				sizeof(*p->events));
+	GP_GROW(p->events, p->count + from->event_count + 1, p->room);
 	if (from->event_count)
 		memcpy(p->events + p->count, from->events,
 		       from->event_count * sizeof(*p->events));

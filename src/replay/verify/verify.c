@@ -130,8 +130,7 @@ static uint64_t addr_of(const struct scripted *t, enum gp_event_kind kind,
 static void add(struct scripted *t, uint64_t addr, uint64_t planned,
 		uint64_t size)
 {
-	t->places = gp_mem_grow(t->places, &t->room, t->count + 1,
-				sizeof(*t->places));
+	GP_GROW(t->places, t->count + 1, t->room);
 	t->places[t->count++] = (struct place){ addr, planned, size };
 }
 
@@ -397,8 +396,7 @@ static void keep(void *arg, const struct gp_action *action, uint64_t event)
 
 	if (action->kind == GP_SNAPSHOT)
 		return;
-	run->actions = gp_mem_grow(run->actions, &run->room, run->count + 1,
-				   sizeof(*run->actions));
+	GP_GROW(run->actions, run->count + 1, run->room);
 	run->actions[run->count++] =
 		(struct gp_caused_action){ *action, event };
 }

@@ -23,7 +23,7 @@ static enum gp_status slurp(FILE *in, char **text, size_t *size,
 	size_t room = 0, used = 0, got;
 
 	do {
-		bytes = gp_mem_grow(bytes, &room, used + 65536, 1);
+		GP_GROW(bytes, used + 65536, room);
 		got = fread(bytes + used, 1, room - used, in);
 		used += got;
 	} while (got && used <= GATE_MOST_BYTES);

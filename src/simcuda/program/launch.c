@@ -58,7 +58,7 @@ static char *read_file(const char *path)
 	char *bytes = NULL;
 
 	while (file && n) {
-		bytes = gp_mem_grow(bytes, &room, used + BUFSIZ + 1, 1);
+		GP_GROW(bytes, used + BUFSIZ + 1, room);
 		n = fread(bytes + used, 1, BUFSIZ, file);
 		used += n;
 	}

@@ -445,8 +445,7 @@ static void wait_for_group(uint64_t to, size_t size)
 {
 	if (group.count == MOST_GROUPED)
 		return;
-	group.waiting = gp_mem_grow(group.waiting, &group.room, group.count + 1,
-				    sizeof(*group.waiting));
+	GP_GROW(group.waiting, group.count + 1, group.room);
 	group.waiting[group.count++] = (struct broadcast){ to, size };
 }
 

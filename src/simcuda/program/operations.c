@@ -53,9 +53,7 @@ const struct operation *operation_of(const char *schema)
 	if (!new->is_known)
 		new->facts.writes_any = true;
 	pthread_mutex_lock(&operations.lock);
-	operations.items =
-		gp_mem_grow(operations.items, &operations.room,
-			    operations.count + 1, sizeof(struct operation *));
+	GP_GROW(operations.items, operations.count + 1, operations.room);
 	gp_map_put(&operations.by_schema, (uintptr_t)schema,
 		   (uint32_t)operations.count);
 	operations.items[operations.count++] = new;

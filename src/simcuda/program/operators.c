@@ -90,8 +90,7 @@ static struct frame *add_frame(void)
 {
 	struct frame *f;
 
-	frames.items = gp_mem_grow(frames.items, &frames.room, frames.count + 1,
-				   sizeof(*frames.items));
+	GP_GROW(frames.items, frames.count + 1, frames.room);
 	f = &frames.items[frames.count++];
 	memset(f, 0, sizeof(*f));
 	return f;
@@ -112,8 +111,7 @@ static void add_written(struct frame *f, const struct torch_value *value)
 			add_written(f, &list.items[i]);
 		return;
 	}
-	f->written = gp_mem_grow(f->written, &f->written_room,
-				 f->written_count + 1, sizeof(*f->written));
+	GP_GROW(f->written, f->written_count + 1, f->written_room);
 	s = &f->written[f->written_count++];
 	memset(s, 0, sizeof(*s));
 	if (tensors_kind(value) == VALUE_TENSOR &&
@@ -599,8 +597,7 @@ static void add_made(struct frame *f, struct torch_values values)
 		if (tensors_kind(v) != VALUE_TENSOR ||
 		    !tensors_read(tensors_of(v), &s) || !s.is_device)
 			continue;
-		f->made = gp_mem_grow(f->made, &f->made_room, f->made_count + 1,
-				      sizeof(s));
+		GP_GROW(f->made, f->made_count + 1, f->made_room);
 		f->made[f->made_count++] = s;
 	}
 }

@@ -163,8 +163,7 @@ static struct block *new_block(uint64_t addr)
 		index = all.unused[--all.unused_count];
 	if (index == GP_MAP_NONE) {
 		index = (uint32_t)all.block_count++;
-		all.blocks = gp_mem_grow(all.blocks, &all.block_room,
-					 all.block_count, sizeof(*all.blocks));
+		GP_GROW(all.blocks, all.block_count, all.block_room);
 	}
 	gp_map_put(&all.by_addr, addr, index);
 	return &all.blocks[index];
@@ -224,8 +223,7 @@ uint32_t owners_freed(uint64_t addr)
 	b = &all.blocks[index];
 	owner = owner_of(turned_out(b), b->module);
 	b->is_there = false;
-	all.unused = gp_mem_grow(all.unused, &all.unused_room,
-				 all.unused_count + 1, sizeof(*all.unused));
+	GP_GROW(all.unused, all.unused_count + 1, all.unused_room);
 	all.unused[all.unused_count++] = index;
 	return owner == b->told ? NO_OWNER : owner;
 }
@@ -270,8 +268,7 @@ static void push(enum kind kind, int module)
 		gp_map_put(&all.open, range, 1);
 		recorder_leave();
 	}
-	frames.items = gp_mem_grow(frames.items, &frames.room, frames.count + 1,
-				   sizeof(*frames.items));
+	GP_GROW(frames.items, frames.count + 1, frames.room);
 	frames.items[frames.count++] = (struct frame){ kind, module, range };
 }
 
@@ -412,9 +409,7 @@ int simcuda_owner_module(const char *path, const char *type)
 	if (!recorder_enter())
 		return module;
 	if (all.module_count < MODULE_MASK) {
-		all.modules =
-			gp_mem_grow(all.modules, &all.module_room,
-				    all.module_count + 1, sizeof(*all.modules));
+		GP_GROW(all.modules, all.module_count + 1, all.module_room);
 		module = (int)all.module_count++;
 		all.modules[module] = (struct module){
 			.path = gp_mem_copy_text(path, strlen(path)),

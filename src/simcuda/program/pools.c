@@ -43,8 +43,7 @@ static bool is_chosen(const struct underway *u, uint64_t stream)
 static void add(const struct underway *u)
 {
 	pthread_mutex_lock(&all.lock);
-	all.items = gp_mem_grow(all.items, &all.room, all.count + 1,
-				sizeof(*all.items));
+	GP_GROW(all.items, all.count + 1, all.room);
 	all.items[all.count++] = *u;
 	pthread_mutex_unlock(&all.lock);
 }
@@ -197,8 +196,7 @@ static void keep_segment(const struct entry *e)
 	if (!e->pool[0] && !e->pool[1])
 		return;
 	gp_map_put(&all.segments[e->device], e->addr, (uint32_t)all.pool_count);
-	all.pools = gp_mem_grow(all.pools, &all.pool_room, all.pool_count + 1,
-				sizeof(*all.pools));
+	GP_GROW(all.pools, all.pool_count + 1, all.pool_room);
 	memcpy(all.pools[all.pool_count++], e->pool, sizeof(e->pool));
 }
 

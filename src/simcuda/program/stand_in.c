@@ -215,8 +215,7 @@ static struct called *find(const char *name)
 		       : outputs_of(name, states,
 				    sizeof(states) / sizeof(*states));
 	index = (uint32_t)all.count++;
-	all.items = gp_mem_grow(all.items, &all.room, all.count,
-				sizeof(*all.items));
+	GP_GROW(all.items, all.count, all.room);
 	all.items[index] = (struct called){
 		.name = name,
 		.outputs = outputs,

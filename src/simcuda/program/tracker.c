@@ -210,8 +210,7 @@ static void on_event(const void *event, bool is_done)
 	if (is_done) {
 		is_last = take_wait(event, &wait);
 	} else if (now.is_freeing) {
-		waits.items = gp_mem_grow(waits.items, &waits.room,
-					  waits.count + 1, sizeof(wait));
+		GP_GROW(waits.items, waits.count + 1, waits.room);
 		waits.items[waits.count++] =
 			(struct wait){ event, now.freeing, now.device };
 	}
@@ -226,8 +225,7 @@ static bool keep_segment(const struct entry *segment)
 {
 	process_lock();
 	gp_map_put(&waits.segments, segment->addr, (uint32_t)waits.kept_count);
-	waits.kept = gp_mem_grow(waits.kept, &waits.kept_room,
-				 waits.kept_count + 1, sizeof(*segment));
+	GP_GROW(waits.kept, waits.kept_count + 1, waits.kept_room);
 	waits.kept[waits.kept_count++] = *segment;
 	process_unlock();
 	return true;

@@ -52,8 +52,7 @@ static uint32_t make(struct heap *h, uint64_t from, uint64_t size)
 	if (i) {
 		h->spare = h->nodes[i].left;
 	} else {
-		h->nodes = gp_mem_grow(h->nodes, &h->room, h->count + 1,
-				       sizeof(*h->nodes));
+		GP_GROW(h->nodes, h->count + 1, h->room);
 		i = (uint32_t)h->count++;
 	}
 	h->nodes[i] = (struct node){ from, size, size, gp_hash64(from), 0, 0 };
@@ -334,8 +333,7 @@ static bool list_live(struct place *p, uint32_t *now)
 			count = next_list(p, now, count, rank - stride, rank);
 		if (end + count > MOST_LIVE * n + stride)
 			return false;
-		p->live = gp_mem_grow(p->live, &p->live_room, end + count + 1,
-				      sizeof(*p->live));
+		GP_GROW(p->live, end + count + 1, p->live_room);
 		memcpy(p->live + end, now, count * sizeof(*now));
 		end += count;
 		p->lists[list + 1] = end;

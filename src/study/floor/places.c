@@ -36,9 +36,7 @@ static struct group *group_of(struct groups *groups, uint16_t stream,
 
 	if (index == GP_MAP_NONE) {
 		index = (uint32_t)groups->count++;
-		groups->items =
-			gp_mem_grow(groups->items, &groups->room, groups->count,
-				    sizeof(*groups->items));
+		GP_GROW(groups->items, groups->count, groups->room);
 		groups->items[index] = (struct group){ 0 };
 		gp_map_put(&groups->of, key, index);
 	}
@@ -54,8 +52,7 @@ static bool is_known(uint32_t id, double known)
 static void add_span(struct gp_spans *spans, size_t *room,
 		     const struct gp_span *span)
 {
-	spans->items = gp_mem_grow(spans->items, room, spans->count + 1,
-				   sizeof(*spans->items));
+	GP_GROW(spans->items, spans->count + 1, *room);
 	spans->items[spans->count++] = *span;
 }
 

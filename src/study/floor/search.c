@@ -167,9 +167,7 @@ static bool set_meet(struct graph *graph, uint64_t most)
 
 	for (uint32_t i = 0; i < graph->count; i++) {
 		graph->meet_at[i] = n;
-		graph->meet = gp_mem_grow(graph->meet, &room,
-					  n + (size_t)graph->count,
-					  sizeof(*graph->meet));
+		GP_GROW(graph->meet, n + (size_t)graph->count, room);
 		for (uint32_t k = 0; k < graph->count; k++)
 			if (meets(graph, i, k))
 				graph->meet[n++] = k;
@@ -266,8 +264,7 @@ static size_t push(struct search *s, const uint32_t *spans, uint32_t count)
 {
 	size_t at = s->stack_count;
 
-	s->stack = gp_mem_grow(s->stack, &s->stack_room, at + count + 1,
-			       sizeof(*s->stack));
+	GP_GROW(s->stack, at + count + 1, s->stack_room);
 	if (spans)
 		memcpy(s->stack + at, spans, count * sizeof(*spans));
 	s->stack_count += count;
@@ -280,8 +277,7 @@ static void raise(struct search *s, uint32_t span, uint64_t low)
 {
 	if (s->low[span] >= low)
 		return;
-	s->trail = gp_mem_grow(s->trail, &s->trail_room, s->trail_count + 1,
-			       sizeof(*s->trail));
+	GP_GROW(s->trail, s->trail_count + 1, s->trail_room);
 	s->trail[s->trail_count++] = (struct undo){ s->low[span], span };
 	s->low[span] = low;
 }

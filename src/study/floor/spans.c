@@ -30,8 +30,7 @@ static void begin(struct lifetimes *lifetimes, uint32_t id, uint64_t size,
 
 	if (!size || size > MOST_SIZE || lifetimes->open[id])
 		return;
-	spans->items = gp_mem_grow(spans->items, &lifetimes->room,
-				   spans->count + 1, sizeof(*spans->items));
+	GP_GROW(spans->items, spans->count + 1, lifetimes->room);
 	spans->items[spans->count] = (struct gp_span){
 		.lower = time,
 		.upper = UINT64_MAX,

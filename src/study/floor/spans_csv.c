@@ -219,9 +219,7 @@ static enum gp_status read_gaps(struct reader *r, struct text cell,
 			continue;
 		if (span->gaps == GAPS || !parse_gap(part, r->has_end, &gap))
 			return fail(r, "that is not a gap such as 7-9", &part);
-		spans->gaps =
-			gp_mem_grow(spans->gaps, &r->gaps_room,
-				    spans->gap_count + 1, sizeof(*spans->gaps));
+		GP_GROW(spans->gaps, spans->gap_count + 1, r->gaps_room);
 		spans->gaps[spans->gap_count++] = gap;
 		span->gaps++;
 	}
@@ -309,18 +307,15 @@ static void add_row(struct reader *r, struct row *row)
 	struct gp_spans *spans = r->spans;
 	size_t i = spans->count++;
 
-	spans->items = gp_mem_grow(spans->items, &r->room, i + 1,
-				   sizeof(*spans->items));
-	spans->names = gp_mem_grow(spans->names, &r->names_room, i + 1,
-				   sizeof(*spans->names));
+	GP_GROW(spans->items, i + 1, r->room);
+	GP_GROW(spans->names, i + 1, r->names_room);
 	spans->names[i] =
 		gp_arena_text(spans->memory, row->name.at, row->name.length);
 	row->span.id = (uint32_t)i;
 	spans->items[i] = row->span;
 	if (!spans->hints)
 		return;
-	spans->hints = gp_mem_grow(spans->hints, &r->hints_room, i + 1,
-				   sizeof(*spans->hints));
+	GP_GROW(spans->hints, i + 1, r->hints_room);
 	spans->hints[i] = row->hint;
 }
 

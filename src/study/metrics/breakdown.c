@@ -192,8 +192,7 @@ static void occupancy_action(void *arg, const struct gp_action *action,
 		o->is_served[event] = true;
 	if (action->kind != GP_FREE_COMPLETED || action->id == GP_NO_ID)
 		return;
-	o->ends = gp_mem_grow(o->ends, &o->end_room, o->end_count + 1,
-			      sizeof(*o->ends));
+	GP_GROW(o->ends, o->end_count + 1, o->end_room);
 	o->ends[o->end_count++] = (struct occupancy_end){ event, action->id };
 }
 

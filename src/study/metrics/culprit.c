@@ -39,9 +39,7 @@ static void enrol(struct askers *askers, uint32_t id, struct asker asker)
 	at = gp_map_get(&askers->by_key, key);
 	if (at == GP_MAP_NONE) {
 		at = (uint32_t)askers->culprit_count++;
-		askers->culprits =
-			gp_mem_grow(askers->culprits, &askers->culprit_room,
-				    at + 1, sizeof(*askers->culprits));
+		GP_GROW(askers->culprits, at + 1, askers->culprit_room);
 		askers->culprits[at] =
 			(struct gp_culprit){ .site = asker.site,
 					     .stream = asker.stream,

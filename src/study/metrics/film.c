@@ -20,8 +20,7 @@ struct gp_film {
 
 static struct gp_shot *add(struct gp_film *film, const struct gp_shot *shot)
 {
-	film->shots = gp_mem_grow(film->shots, &film->room, film->count + 1,
-				  sizeof(*film->shots));
+	GP_GROW(film->shots, film->count + 1, film->room);
 	film->shots[film->count] = *shot;
 	return &film->shots[film->count++];
 }

@@ -49,9 +49,7 @@ static size_t range_above(const struct view *view, uint64_t addr)
 
 static void insert_range(struct view *view, size_t at, struct range range)
 {
-	view->ranges =
-		gp_mem_grow(view->ranges, &view->range_room,
-			    view->range_count + 1, sizeof(*view->ranges));
+	GP_GROW(view->ranges, view->range_count + 1, view->range_room);
 	memmove(view->ranges + at + 1, view->ranges + at,
 		(view->range_count - at) * sizeof(*view->ranges));
 	view->ranges[at] = range;
@@ -94,8 +92,7 @@ static struct held *held_of(struct view *view, uint32_t id)
 	size_t before = view->held_room;
 
 	if (id >= before) {
-		view->held = gp_mem_grow(view->held, &view->held_room,
-					 (size_t)id + 1, sizeof(*view->held));
+		GP_GROW(view->held, (size_t)id + 1, view->held_room);
 		memset(view->held + before, 0,
 		       (view->held_room - before) * sizeof(*view->held));
 	}
@@ -145,9 +142,7 @@ static void add_block(struct view *view, const struct gp_block *block)
 {
 	if (!block->size)
 		return;
-	view->blocks =
-		gp_mem_grow(view->blocks, &view->block_room,
-			    view->block_count + 1, sizeof(*view->blocks));
+	GP_GROW(view->blocks, view->block_count + 1, view->block_room);
 	view->blocks[view->block_count++] = *block;
 }
 

@@ -22,8 +22,7 @@ static uint32_t *last_of(struct reading *r, uint32_t id)
 	size_t before = r->last_room;
 
 	if (id >= before) {
-		r->last = gp_mem_grow(r->last, &r->last_room, (size_t)id + 1,
-				      sizeof(*r->last));
+		GP_GROW(r->last, (size_t)id + 1, r->last_room);
 		memset(r->last + before, 0,
 		       (r->last_room - before) * sizeof(*r->last));
 	}
@@ -34,9 +33,7 @@ static void begin(struct reading *r, const struct gp_shot *shot)
 {
 	struct gp_lifetimes *lifetimes = r->lifetimes;
 
-	lifetimes->list =
-		gp_mem_grow(lifetimes->list, &lifetimes->room,
-			    lifetimes->count + 1, sizeof(*lifetimes->list));
+	GP_GROW(lifetimes->list, lifetimes->count + 1, lifetimes->room);
 	lifetimes->list[lifetimes->count] = (struct gp_lifetime){
 		.alloc = shot->event,
 		.freed = GP_LIFE_NO_END,

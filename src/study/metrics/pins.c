@@ -25,9 +25,7 @@ static void add_holder(struct pinning *p, const struct gp_block *block)
 {
 	struct gp_pins *pins = p->pins;
 
-	pins->holders =
-		gp_mem_grow(pins->holders, &p->holder_room,
-			    pins->holder_count + 1, sizeof(*pins->holders));
+	GP_GROW(pins->holders, pins->holder_count + 1, p->holder_room);
 	pins->holders[pins->holder_count++] = (struct gp_holder){
 		.id = block->id,
 		.addr = block->addr,
@@ -78,8 +76,7 @@ static void add_unit(struct pinning *p, uint32_t segment, uint64_t addr,
 		return;
 	}
 	share_out(pins, &unit);
-	pins->units = gp_mem_grow(pins->units, &p->unit_room,
-				  pins->unit_count + 1, sizeof(*pins->units));
+	GP_GROW(pins->units, pins->unit_count + 1, p->unit_room);
 	pins->units[pins->unit_count++] = unit;
 }
 

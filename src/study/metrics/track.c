@@ -40,8 +40,7 @@ static void unit_map_add(struct unit_map *map, uint64_t addr, uint64_t size,
 {
 	size_t at = lower(map, addr);
 
-	map->units = gp_mem_grow(map->units, &map->room, map->count + 1,
-				 sizeof(*map->units));
+	GP_GROW(map->units, map->count + 1, map->room);
 	memmove(&map->units[at + 1], &map->units[at],
 		(map->count - at) * sizeof(*map->units));
 	map->units[at] = (struct unit){
@@ -270,8 +269,7 @@ static void note_release(struct track *t, uint64_t bytes, uint64_t event)
 	if (e->kind != GP_EMPTY_CACHE && e->kind != GP_ALLOC)
 		return;
 	if (!last || last->event != event) {
-		r->list = gp_mem_grow(r->list, &r->room, r->count + 1,
-				      sizeof(*r->list));
+		GP_GROW(r->list, r->count + 1, r->room);
 		last = &r->list[r->count++];
 		*last = (struct gp_release){ .event = event, .site = e->site };
 	}

@@ -94,8 +94,7 @@ struct values {
 
 static void add(struct values *values, char *text)
 {
-	values->items = gp_mem_grow(values->items, &values->room,
-				    values->count + 1, sizeof(char *));
+	GP_GROW(values->items, values->count + 1, values->room);
 	values->items[values->count++] = text;
 }
 
@@ -365,9 +364,7 @@ static enum gp_status open_engine(const struct gp_grid_config *config,
 	status = gp_engine_open(&library, &engine, diag);
 	if (status != GP_OK)
 		return status;
-	grid->engines =
-		gp_mem_grow(grid->engines, &grid->engine_room,
-			    grid->engine_count + 1, sizeof(*grid->engines));
+	GP_GROW(grid->engines, grid->engine_count + 1, grid->engine_room);
 	grid->engines[grid->engine_count++] =
 		(struct gp_grid_engine){ gp_mem_copy_text(name, strlen(name)),
 					 engine };

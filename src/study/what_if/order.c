@@ -135,10 +135,9 @@ static void add_to_run(struct sorting *s, const struct gp_event *events,
 {
 	size_t n = s->count + 1;
 
-	s->run = gp_mem_grow(s->run, &s->run_room, n, sizeof(*s->run));
-	s->places =
-		gp_mem_grow(s->places, &s->place_room, n, sizeof(*s->places));
-	s->copy = gp_mem_grow(s->copy, &s->copy_room, n, sizeof(*s->copy));
+	GP_GROW(s->run, n, s->run_room);
+	GP_GROW(s->places, n, s->place_room);
+	GP_GROW(s->copy, n, s->copy_room);
 	s->places[s->count] = event;
 	s->run[s->count++] = (struct request){ events[event].size, event };
 }

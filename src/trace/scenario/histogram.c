@@ -74,9 +74,7 @@ static void begin(struct tally *tally, const struct gp_event *event,
 {
 	if (!event->size || event->size > MOST_SIZE || open[event->id])
 		return;
-	tally->lifetimes =
-		gp_mem_grow(tally->lifetimes, &tally->room, tally->count + 1,
-			    sizeof(*tally->lifetimes));
+	GP_GROW(tally->lifetimes, tally->count + 1, tally->room);
 	tally->lifetimes[tally->count] = (struct lifetime){
 		.stream = event->stream,
 		.pool = event->pool,
@@ -257,8 +255,7 @@ static void add_due(struct dues *dues, struct due due)
 {
 	size_t i = dues->count++;
 
-	dues->items = gp_mem_grow(dues->items, &dues->room, dues->count,
-				  sizeof(*dues->items));
+	GP_GROW(dues->items, dues->count, dues->room);
 	dues->items[i] = due;
 	for (; i && is_before(&dues->items[i], &dues->items[(i - 1) / 2]);
 	     i = (i - 1) / 2)

@@ -19,9 +19,7 @@ static void keep(void *arg, const struct gp_action *action, uint64_t event)
 {
 	struct outcome *outcome = arg;
 
-	outcome->deeds =
-		gp_mem_grow(outcome->deeds, &outcome->room, outcome->count + 1,
-			    sizeof(*outcome->deeds));
+	GP_GROW(outcome->deeds, outcome->count + 1, outcome->room);
 	outcome->deeds[outcome->count++] = (struct deed){ *action, event };
 }
 

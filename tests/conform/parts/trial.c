@@ -25,8 +25,7 @@ void trial_copy(struct trial *to, const struct trial *from)
 
 struct op *trial_add(struct trial *trial, const struct op *op)
 {
-	trial->ops = gp_mem_grow(trial->ops, &trial->room, trial->count + 1,
-				 sizeof(*trial->ops));
+	GP_GROW(trial->ops, trial->count + 1, trial->room);
 	trial->ops[trial->count] = *op;
 	return &trial->ops[trial->count++];
 }
