@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/sorted.h"
 
 /* A stream other than the block's own that used it; a list, which 0 ends. */
 struct use {
@@ -248,13 +249,6 @@ static const struct gp_stats *async_stats(struct gp_allocator *allocator)
 	return &async_of(allocator)->stats;
 }
 
-static int by_address(const void *left, const void *right)
-{
-	const struct gp_segment *a = left, *b = right;
-
-	return a->addr < b->addr ? -1 : a->addr > b->addr;
-}
-
 /* Adds a segment of one block; id GP_NO_ID: a free one. */
 static void put(struct gp_state *state, uint64_t addr, uint64_t size,
 		uint32_t id, const struct async_block *block)
@@ -277,7 +271,8 @@ static void put_blocks(struct gp_state *state)
 	struct gp_segment *segments = (struct gp_segment *)state->segments;
 	struct gp_block *blocks = (struct gp_block *)state->blocks;
 
-	qsort(segments, state->segment_count, sizeof(*segments), by_address);
+	gp_sort(GP_SORTED(segments, state->segment_count, struct gp_segment,
+			  addr));
 	for (size_t i = 0; i < state->segment_count; i++) {
 		uint32_t id = segments[i].first_block;
 

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/sorted.h"
 
 struct direct_block {
 	uint64_t addr;
@@ -137,13 +138,6 @@ static const struct gp_stats *direct_stats(struct gp_allocator *allocator)
 	return &direct_of(allocator)->stats;
 }
 
-static int by_address(const void *a, const void *b)
-{
-	const struct gp_segment *x = a, *y = b;
-
-	return x->addr < y->addr ? -1 : x->addr > y->addr;
-}
-
 /* Each live block is a segment of its own. */
 static void direct_state(struct gp_allocator *allocator, struct gp_state *state)
 {
@@ -168,8 +162,7 @@ static void direct_state(struct gp_allocator *allocator, struct gp_state *state)
 			.site = GP_NO_SITE,
 		};
 	}
-	if (n)
-		qsort(segments, n, sizeof(*segments), by_address);
+	gp_sort(GP_SORTED(segments, n, struct gp_segment, addr));
 	for (size_t i = 0; i < n; i++) {
 		blocks[i] = (struct gp_block){
 			.addr = segments[i].addr,

@@ -11,6 +11,7 @@
 
 #include "base/larger.h"
 #include "base/mem.h"
+#include "base/sorted.h"
 
 #define PAGE GP_ENGINE_PAGE
 
@@ -420,13 +421,6 @@ struct gp_memory keeper_memory(struct keeper_heap *heap)
 
 /* ---- segments and blocks ---- */
 
-static int by_address(const void *a, const void *b)
-{
-	const struct gp_block *x = a, *y = b;
-
-	return x->addr < y->addr ? -1 : x->addr > y->addr;
-}
-
 static size_t list_live(const struct keeper *l, struct gp_block *live)
 {
 	size_t count = 0;
@@ -445,8 +439,7 @@ static size_t list_live(const struct keeper *l, struct gp_block *live)
 			.site = GP_NO_SITE,
 		};
 	}
-	if (count)
-		qsort(live, count, sizeof(*live), by_address);
+	gp_sort(GP_SORTED(live, count, struct gp_block, addr));
 	return count;
 }
 

@@ -19,6 +19,7 @@
 
 #include "allocator/release.h"
 #include "base/mem.h"
+#include "base/sorted.h"
 
 #define LISTS	     65 /* free lists: up to 1, 2, 4 ... 2^64 bytes */
 #define RESERVE_PAGE UINT64_C(4096)
@@ -488,13 +489,6 @@ static const struct gp_stats *pinned_stats(struct gp_allocator *allocator)
 	return &pinned_of(allocator)->stats;
 }
 
-static int by_address(const void *a, const void *b)
-{
-	const struct gp_block *x = a, *y = b;
-
-	return x->addr < y->addr ? -1 : x->addr > y->addr;
-}
-
 static struct gp_block block_state(const struct pinned_block *b)
 {
 	bool is_cached = b->id == GP_NO_ID;
@@ -586,7 +580,7 @@ static void pinned_state(struct gp_allocator *allocator, struct gp_state *state)
 	for (size_t i = 1; i < p->block_count; i++)
 		if (p->blocks[i].size)
 			blocks[n++] = block_state(&p->blocks[i]);
-	qsort(blocks, n, sizeof(*blocks), by_address);
+	gp_sort(GP_SORTED(blocks, n, struct gp_block, addr));
 	list_all(p, &t, blocks, n);
 	free(blocks);
 	*state = (struct gp_state){ t.segments, t.blocks, t.segment_count,

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Binary search in arrays that are sorted by a number. */
+/* Sorting arrays by a number, and binary search in them. */
 #ifndef BASE_SORTED_H
 #define BASE_SORTED_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 /* An array, and where in its items the number is. */
 struct gp_sorted {
@@ -31,6 +33,27 @@ struct gp_sorted {
 			     .count = (length),                                \
 			     .size = sizeof(uint64_t) })
 
+static inline uint64_t gp_sorted_number(const void *item, size_t offset)
+{
+	return *(const uint64_t *)(const void *)((const char *)item + offset);
+}
+
+static inline int gp_sorted_order(const void *a, const void *b, void *offset)
+{
+	uint64_t x = gp_sorted_number(a, *(const size_t *)offset);
+	uint64_t y = gp_sorted_number(b, *(const size_t *)offset);
+
+	return (x > y) - (x < y);
+}
+
+/* In ascending order. */
+static inline void gp_sort(struct gp_sorted array)
+{
+	if (array.count)
+		qsort_r((void *)array.items, array.count, array.size,
+			gp_sorted_order, &array.offset);
+}
+
 /* The index of the first item whose number is at least x; count: none. */
 static inline size_t gp_sorted_from(struct gp_sorted array, uint64_t x)
 {
@@ -41,7 +64,7 @@ static inline size_t gp_sorted_from(struct gp_sorted array, uint64_t x)
 		const char *item =
 			(const char *)array.items + middle * array.size;
 
-		if (*(const uint64_t *)(const void *)(item + array.offset) < x)
+		if (gp_sorted_number(item, array.offset) < x)
 			low = middle + 1;
 		else
 			high = middle;
@@ -53,6 +76,11 @@ static inline size_t gp_sorted_from(struct gp_sorted array, uint64_t x)
 static inline size_t gp_sorted_above(struct gp_sorted array, uint64_t x)
 {
 	return x == UINT64_MAX ? array.count : gp_sorted_from(array, x + 1);
+}
+
+static inline bool gp_sorted_has(struct gp_sorted array, uint64_t x)
+{
+	return gp_sorted_above(array, x) > gp_sorted_from(array, x);
 }
 
 #endif

@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "base/larger.h"
 #include "base/mem.h"
+#include "base/sorted.h"
 #include "base/text.h"
 #include "report/emit.h"
 #include "report/head.h"
@@ -308,13 +309,6 @@ struct series {
 	bool is_padded;	      /* to the same number of digits */
 };
 
-static int by_number(const void *left, const void *right)
-{
-	const uint64_t *a = left, *b = right;
-
-	return (*a > *b) - (*a < *b);
-}
-
 static void list_names(const struct gp_ranks *ranks, struct series *series)
 {
 	size_t n = 0;
@@ -390,8 +384,7 @@ static bool series_of(const struct gp_ranks *ranks, struct series *series)
 		series->is_padded &=
 			strlen(series->names[k]) == strlen(series->names[0]);
 	}
-	qsort(series->numbers, series->count, sizeof(*series->numbers),
-	      by_number);
+	gp_sort(GP_SORTED_NUMBERS(series->numbers, series->count));
 	return true;
 }
 

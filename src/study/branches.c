@@ -7,6 +7,7 @@
 
 #include "base/larger.h"
 #include "base/mem.h"
+#include "base/sorted.h"
 #include "replay/requests.h"
 #include "study/branch_steps.h"
 #include "study/runs.h"
@@ -321,14 +322,6 @@ static void add_member(struct branch *b, const struct member *member,
 	b->members[b->member_count] = *member;
 	b->members[b->member_count].from = from;
 	b->members[b->member_count++].to = to;
-}
-
-/* Compares members, or struct branch_result: both begin with `from`. */
-static int by_from(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
 }
 
 static uint64_t top_of(const struct branch *b)
@@ -652,8 +645,8 @@ static void join(struct family *f, struct branch *into, struct branch *b)
 	for (size_t i = 0; i < b->member_count; i++)
 		add_member(into, &b->members[i], b->members[i].from,
 			   b->members[i].to);
-	qsort(into->members, into->member_count, sizeof(*into->members),
-	      by_from);
+	gp_sort(GP_SORTED(into->members, into->member_count, struct member,
+			  from));
 	gp_sim_resize(into->sim, top_of(into) - GRAIN);
 	into->has_two_ranges |= b->has_two_ranges;
 	into->gave_range |= b->gave_range;
@@ -809,9 +802,8 @@ enum gp_status branches_play(const struct branches_config *config,
 		branch_destroy(f.list.items[i]);
 	free(f.list.items);
 	reading_release(&f.reading);
-	if (branches->count)
-		qsort(branches->list, branches->count, sizeof(*branches->list),
-		      by_from);
+	gp_sort(GP_SORTED(branches->list, branches->count, struct branch_result,
+			  from));
 	return status;
 }
 

@@ -17,6 +17,7 @@
 
 #include "gpupool/release.h"
 #include "base/mem.h"
+#include "base/sorted.h"
 #include "trace/draft.h"
 
 /* Binary search for the size of the window's past from the recorded settings:
@@ -103,13 +104,6 @@ static void add_start_block(struct making *m, const struct gp_segment *segment,
 	m->start[m->start_count++] = block->id;
 }
 
-static int ascending(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 static void find_start(struct making *m)
 {
 	size_t room = m->state->block_count + 1;
@@ -125,14 +119,13 @@ static void find_start(struct making *m)
 			if (block[k].state == GP_ACTIVE)
 				add_start_block(m, segment, &block[k]);
 	}
-	qsort(m->start_sizes, m->start_count, sizeof(*m->start_sizes),
-	      ascending);
+	gp_sort(GP_SORTED_NUMBERS(m->start_sizes, m->start_count));
 }
 
 static bool is_of_model(const struct making *m, uint64_t size)
 {
-	return m->start_count && bsearch(&size, m->start_sizes, m->start_count,
-					 sizeof(size), ascending);
+	return gp_sorted_has(GP_SORTED_NUMBERS(m->start_sizes, m->start_count),
+			     size);
 }
 
 static void making_init(struct making *m, struct gp_draft_device *device,
@@ -466,7 +459,7 @@ static double find_novelty(const struct gp_device_trace *device)
 				GP_MIN_BLOCK_SIZE;
 
 		if (i == half)
-			qsort(sizes, known, sizeof(*sizes), ascending);
+			gp_sort(GP_SORTED_NUMBERS(sizes, known));
 		if (event->kind != GP_ALLOC || event->size <= LARGE_SIZE)
 			continue;
 		if (i < half) {
@@ -474,8 +467,7 @@ static double find_novelty(const struct gp_device_trace *device)
 			continue;
 		}
 		all += (double)size;
-		if (!known ||
-		    !bsearch(&size, sizes, known, sizeof(size), ascending))
+		if (!gp_sorted_has(GP_SORTED_NUMBERS(sizes, known), size))
 			unknown += (double)size;
 	}
 	free(sizes);

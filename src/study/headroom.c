@@ -11,6 +11,7 @@
 
 #include "base/larger.h"
 #include "base/mem.h"
+#include "base/sorted.h"
 #include "gpupool/allocator.h"
 #include "gpupool/study.h"
 #include "study/known.h"
@@ -475,13 +476,6 @@ static void foresee_all(struct search *s)
 
 /* ---- the curve ---- */
 
-static int by_capacity(const void *a, const void *b)
-{
-	const struct gp_headroom_point *x = a, *y = b;
-
-	return (x->capacity > y->capacity) - (x->capacity < y->capacity);
-}
-
 static void add_point(struct gp_headroom *h, uint64_t capacity)
 {
 	for (size_t i = 0; i < h->point_count; i++)
@@ -513,7 +507,8 @@ static void choose_points(struct search *s)
 		add_point(h, h->least + (uint64_t)((double)(top - h->least) *
 						   i / (n > 1 ? n - 1 : 1)) /
 						GRAIN * GRAIN);
-	qsort(h->points, h->point_count, sizeof(*h->points), by_capacity);
+	gp_sort(GP_SORTED(h->points, h->point_count, struct gp_headroom_point,
+			  capacity));
 }
 
 static void draw_curve(struct search *s)

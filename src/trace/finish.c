@@ -11,6 +11,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/sorted.h"
 #include "trace/build_internal.h"
 #include "trace/check.h"
 
@@ -121,13 +122,6 @@ enum gp_status gp_state_check(const struct gp_state *state,
 	return status;
 }
 
-static int by_addr(const void *a, const void *b)
-{
-	const struct gp_segment *x = a, *y = b;
-
-	return x->addr < y->addr ? -1 : x->addr > y->addr;
-}
-
 /* Puts blocks and their names in the order of the sorted segments. */
 static void follow_segments(struct gp_build_state *s)
 {
@@ -192,8 +186,8 @@ static enum gp_status settle_state(struct gp_build_state *s,
 			place_blocks(&s->segments[i],
 				     s->blocks + s->segments[i].first_block);
 	if (!is_sorted(s)) {
-		qsort(s->segments, s->segment_count, sizeof(*s->segments),
-		      by_addr);
+		gp_sort(GP_SORTED(s->segments, s->segment_count,
+				  struct gp_segment, addr));
 		follow_segments(s);
 	}
 	state = (struct gp_state){ .segments = s->segments,

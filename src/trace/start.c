@@ -170,13 +170,6 @@ void gp_history_start_segments(struct history *h)
 
 /* ---- blocks ---- */
 
-static int by_address(const void *a, const void *b)
-{
-	const struct start_block *x = a, *y = b;
-
-	return x->addr < y->addr ? -1 : x->addr > y->addr;
-}
-
 /* Whether blocks of this segment can include a remainder. */
 static bool may_have_slack(const struct gp_segment *segment)
 {
@@ -352,8 +345,7 @@ bool gp_history_start_blocks(struct history *h)
 	};
 	size_t next = 0;
 
-	if (h->start_count)
-		qsort(h->start, h->start_count, sizeof(*h->start), by_address);
+	gp_sort(GP_SORTED(h->start, h->start_count, struct start_block, addr));
 	find_limits(&z);
 	for (size_t i = 0; i < h->start_count; i++) {
 		size_t k = gp_history_segment_behind(s, h->start[i].addr);

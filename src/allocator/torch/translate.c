@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/sorted.h"
 
 /* ---- actions ---- */
 
@@ -165,13 +166,6 @@ void snapshot_add(struct torch *t, const struct torch_message *piece)
 		add_block(t, piece);
 }
 
-static int by_address(const void *a, const void *b)
-{
-	const struct gp_segment *x = a, *y = b;
-
-	return x->addr < y->addr ? -1 : x->addr > y->addr;
-}
-
 void torch_state(struct gp_allocator *allocator, struct gp_state *state)
 {
 	struct torch *t = torch_of(allocator);
@@ -181,9 +175,8 @@ void torch_state(struct gp_allocator *allocator, struct gp_state *state)
 	torch_request(t, (struct torch_request){ .op = TORCH_STATE }, NULL,
 		      NULL);
 	t->snapshot = NULL;
-	if (p.segment_count)
-		qsort(p.segments, p.segment_count, sizeof(*p.segments),
-		      by_address);
+	gp_sort(GP_SORTED(p.segments, p.segment_count, struct gp_segment,
+			  addr));
 	*state = (struct gp_state){ p.segments, p.blocks, p.segment_count,
 				    p.block_count };
 }

@@ -10,6 +10,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/sorted.h"
 #include "gpupool/allocator.h"
 #include "gpupool/replay.h"
 #include "study/floor/floor.h"
@@ -121,13 +122,6 @@ static void plan(const struct gp_spans *spans, uint64_t work, uint64_t *places)
 	gp_floor_release(&floor);
 }
 
-static int by_lower(const void *a, const void *b)
-{
-	const struct gp_span *x = a, *y = b;
-
-	return (x->lower > y->lower) - (x->lower < y->lower);
-}
-
 /* Places the other blocks in order of request, as an allocator would that knows
  * the plan and the lifetime of each request. */
 static void place_rest(struct group *group, uint64_t work, uint64_t *places)
@@ -138,7 +132,7 @@ static void place_rest(struct group *group, uint64_t work, uint64_t *places)
 	uint32_t *order;
 	struct place *place;
 
-	qsort(rest->items, rest->count, sizeof(*rest->items), by_lower);
+	gp_sort(GP_SORTED(rest->items, rest->count, struct gp_span, lower));
 	for (size_t i = 0; i < rest->count; i++)
 		add_span(spans, &group->room, &rest->items[i]);
 	offsets = gp_mem_alloc(spans->count + 1, sizeof(*offsets));

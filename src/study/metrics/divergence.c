@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The first request at which two programs diverge. */
+#include "base/sorted.h"
 #include "study/metrics/change.h"
 
 #include <stdlib.h>
@@ -327,13 +328,6 @@ static void find(struct walks *w, struct gp_divergence *divergence)
 	divergence->b = request(&w->b, b);
 }
 
-static int compare_sizes(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* The requested sizes of the live blocks of a start state, sorted. */
 static size_t start_sizes(const struct gp_state *start, uint64_t **sizes)
 {
@@ -343,7 +337,7 @@ static size_t start_sizes(const struct gp_state *start, uint64_t **sizes)
 	for (size_t i = 0; i < start->block_count; i++)
 		if (start->blocks[i].state == GP_ACTIVE)
 			(*sizes)[n++] = start->blocks[i].requested;
-	qsort(*sizes, n, sizeof(**sizes), compare_sizes);
+	gp_sort(GP_SORTED_NUMBERS(*sizes, n));
 	return n;
 }
 

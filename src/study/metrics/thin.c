@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/sorted.h"
 #include "gpupool/metrics.h"
 
 struct extreme {
@@ -115,13 +116,6 @@ void gp_thin_add(struct gp_thin *thin, const struct gp_moment *moment)
 	thin->has_last = true;
 }
 
-static int by_event(const void *a, const void *b)
-{
-	const struct gp_moment *x = a, *y = b;
-
-	return x->event < y->event ? -1 : x->event > y->event;
-}
-
 static size_t unique(struct gp_moment *moments, size_t count)
 {
 	size_t kept = 0;
@@ -151,8 +145,7 @@ size_t gp_thin_moments(const struct gp_thin *thin, struct gp_moment **moments)
 	}
 	if (thin->has_last)
 		list[count++] = thin->last;
-	if (count)
-		qsort(list, count, sizeof(*list), by_event);
+	gp_sort(GP_SORTED(list, count, struct gp_moment, event));
 	*moments = list;
 	return unique(list, count);
 }

@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "base/mem.h"
+#include "base/sorted.h"
 #include "study/what_if/scene.h"
 
 struct pass {
@@ -54,13 +55,6 @@ static bool is_within(const struct lifetime *lifetime, uint64_t end)
 	return lifetime->freed != LIFETIME_NO_END && lifetime->freed < end;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* The median lifetime of those blocks of a step that do not live across the
  * turn. */
 static uint64_t usual_life(const struct pass *p, uint64_t first, uint64_t end,
@@ -82,7 +76,7 @@ static uint64_t usual_life(const struct pass *p, uint64_t first, uint64_t end,
 			list[n++] = lifetime->freed - i;
 	}
 	if (n) {
-		qsort(list, n, sizeof(*list), by_value);
+		gp_sort(GP_SORTED_NUMBERS(list, n));
 		median = list[n / 2];
 	}
 	free(list);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/sorted.h"
 #include "gpupool/replay.h"
 #include "study/what_if/scene.h"
 
@@ -217,13 +218,6 @@ static enum gp_status search_device(struct search *s, size_t calls)
 	return status;
 }
 
-static int ascending(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* "before events 812, 1,004; by 25 replays". */
 static void note_places(struct gp_what_if_note *note, const struct search *s)
 {
@@ -270,7 +264,7 @@ static enum gp_status at_best(struct scene *scene, size_t calls)
 				    .trace = scene->before };
 
 		status = search_device(&s, calls);
-		qsort(s.chosen, s.chosen_count, sizeof(*s.chosen), ascending);
+		gp_sort(GP_SORTED_NUMBERS(s.chosen, s.chosen_count));
 		for (size_t i = 0; i < s.chosen_count; i++)
 			add_call(scene, d, s.chosen[i]);
 		note_places(scene->note, &s);
