@@ -23,4 +23,19 @@ struct torch_values operation_inputs(const struct operation *operation,
 struct torch_values operation_outputs(const struct operation *operation,
 				      const char *record);
 
+/*
+ * What the device's kernels assert: that an index is within its range, that a
+ * probability is one. Where that fails, the device computes nothing from there
+ * on, and CUDA says so when the program next waits for it.
+ */
+
+/* The arguments of the operator, which begins; NULL: its kernel asserts nothing
+ * that can be checked. */
+const struct argument *operation_asserted(const struct operation *operation,
+					  struct torch_values inputs,
+					  struct arena *arena);
+/* To be called once the kernel was launched. */
+void operation_check(const struct operation *operation,
+		     const struct argument *arguments, struct arena *arena);
+
 #endif

@@ -13,7 +13,6 @@
 #include "base/mem.h"
 #include "simcuda/kept.h"
 #include "simcuda/process.h"
-#include "simcuda/program/asserts.h"
 #include "simcuda/program/draws.h"
 #include "simcuda/program/evaluate.h"
 #include "simcuda/program/interpreter.h"
@@ -67,8 +66,9 @@ struct frame {
 	bool is_captured; /* into a graph: it is run later, if at all */
 	bool is_presumed; /* true of all that were presumed to be */
 	bool is_order;	  /* it compares floating-point numbers */
-	const struct argument *asserted; /* of asserts.h */
-	unsigned truths;		 /* read in it */
+	const struct argument
+		*asserted; /* what its kernel asserts of; or NULL */
+	unsigned truths;   /* read in it */
 	struct generator generator;
 	struct draws_place drawn_before;
 };
@@ -581,7 +581,7 @@ static void *on_begin(void **context, const char *record)
 	if (f->arguments && f->operation->facts.is_random)
 		read_generator(f, inputs);
 	find_others(f, inputs);
-	f->asserted = asserts_read(f->operation, inputs, &f->arena);
+	f->asserted = operation_asserted(f->operation, inputs, &f->arena);
 	return context;
 }
 
@@ -622,7 +622,7 @@ static void on_end(const char *record, void *context)
 	if (f.has_written)
 		write_results(&f, record);
 	if (f.has_written && !f.is_captured && f.asserted)
-		asserts_check(f.operation, f.asserted, &f.arena);
+		operation_check(f.operation, f.asserted, &f.arena);
 	if (f.operation &&
 	    (f.operation->facts.asserts || f.is_presumed || f.is_order))
 		presume_outputs(operation_outputs(f.operation, record),

@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The holders of the live set: its blocks by site, or by size class, and what
- * each of them holds at most in the whole run. */
+/*
+ * The holders of the live set: its blocks by site, or by size class, and what
+ * each of them holds at most in the whole run.
+ *
+ * The holders of two runs are paired by size, or by line. The lines of a
+ * function are paired in their order, so that as many as possible are, above
+ * all those that make the same requests, and those of the same number.
+ */
 #include "study/metrics/change.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -188,4 +195,301 @@ size_t gp_share_out(const struct gp_trace *trace, uint32_t device,
 	free(shown);
 	*shares = sharing.shares;
 	return pack(sharing.shares, sharing.count);
+}
+
+/* ---- pairing: lines ---- */
+
+/* The parts of "train.py:42 forward" around the line number. */
+struct place {
+	size_t file;	/* length of the file's name */
+	const char *at; /* the function, with the blank before it */
+	unsigned long line;
+};
+
+static bool find_place(const char *name, struct place *place)
+{
+	for (const char *c = strchr(name, ':'); c; c = strchr(c + 1, ':')) {
+		char *end;
+
+		if (!isdigit((unsigned char)c[1]))
+			continue;
+		place->line = strtoul(c + 1, &end, 10);
+		place->file = (size_t)(c - name);
+		place->at = end;
+		if (!*end || *end == ' ')
+			return true;
+	}
+	return false;
+}
+
+/* Sorts by file and function; a name without a line is a function of its
+ * own. */
+static int compare_functions(const char *a, const char *b)
+{
+	struct place x, y;
+	bool has_x = find_place(a, &x), has_y = find_place(b, &y);
+	int order;
+
+	if (!has_x || !has_y)
+		return has_x != has_y ? has_x - has_y : strcmp(a, b);
+	order = strncmp(a, b, x.file < y.file ? x.file : y.file);
+	if (!order && x.file != y.file)
+		order = x.file < y.file ? -1 : 1;
+	return order ? order : strcmp(x.at, y.at);
+}
+
+static unsigned long line_of(const struct gp_share *share)
+{
+	struct place place;
+
+	return find_place(share->name, &place) ? place.line : 0;
+}
+
+static int compare_groups(const struct gp_share *x, const struct gp_share *y)
+{
+	if (x->floor != y->floor)
+		return x->floor < y->floor ? -1 : 1;
+	return compare_functions(x->name, y->name);
+}
+
+static int compare_shares(const void *a, const void *b)
+{
+	int order = compare_groups(a, b);
+	unsigned long x, y;
+
+	if (order)
+		return order;
+	x = line_of(a);
+	y = line_of(b);
+	return x < y ? -1 : x > y;
+}
+
+/* ---- pairing: the lines of a function ---- */
+
+/* What a pair of lines counts. A pair whose requests are alike outweighs one of
+ * the same number, which outweighs one that is only in order. */
+#define IN_ORDER   4
+#define SAME_LINE  5
+#define ALIKE	   6
+/* Functions of more lines than this, times those of the other side, are paired
+ * by number only. */
+#define MOST_PAIRS (1U << 22)
+
+/* The shares of one function on both sides, by line. */
+struct group {
+	const struct gp_share *a, *b;
+	size_t a_count, b_count;
+};
+
+static bool asks_the_same(const struct gp_share *a, const struct gp_share *b)
+{
+	return a->requests == b->requests && a->asked == b->asked;
+}
+
+/* Requests of the same size on average, as of a program that made more steps.
+ */
+static bool asks_alike(const struct gp_share *a, const struct gp_share *b)
+{
+	return a->requests && b->requests &&
+	       a->asked / a->requests == b->asked / b->requests;
+}
+
+static unsigned weight(const struct gp_share *a, const struct gp_share *b)
+{
+	return IN_ORDER + (line_of(a) == line_of(b) ? SAME_LINE : 0) +
+	       (asks_alike(a, b) ? ALIKE : 0);
+}
+
+static void put(struct gp_share_pair *pairs, size_t *count,
+		const struct gp_share *a, const struct gp_share *b)
+{
+	struct gp_share_pair *pair = &pairs[(*count)++];
+
+	*pair = (struct gp_share_pair){
+		.fate = !b			   ? GP_SHARE_GONE
+			: !a			   ? GP_SHARE_NEW
+			: line_of(a) == line_of(b) ? GP_SHARE_STAYED
+						   : GP_SHARE_MOVED,
+	};
+	if (a)
+		pair->a = *a;
+	if (b)
+		pair->b = *b;
+}
+
+static void pair_by_number(const struct group *g, struct gp_share_pair *pairs,
+			   size_t *count)
+{
+	size_t i = 0, k = 0;
+
+	while (i < g->a_count || k < g->b_count) {
+		int order = i == g->a_count ? 1
+			    : k == g->b_count
+				    ? -1
+				    : compare_shares(&g->a[i], &g->b[k]);
+
+		put(pairs, count, order <= 0 ? &g->a[i] : NULL,
+		    order >= 0 ? &g->b[k] : NULL);
+		i += order <= 0;
+		k += order >= 0;
+	}
+}
+
+/* best[i][k]: what the lines from a[i] and from b[k] on count at most. */
+static unsigned *count_pairs(const struct group *g)
+{
+	size_t row = g->b_count + 1;
+	unsigned *best = gp_mem_alloc((g->a_count + 1) * row, sizeof(*best));
+
+	for (size_t i = g->a_count; i-- > 0;)
+		for (size_t k = g->b_count; k-- > 0;) {
+			unsigned both = weight(&g->a[i], &g->b[k]) +
+					best[(i + 1) * row + k + 1];
+			unsigned skip = best[(i + 1) * row + k];
+
+			if (best[i * row + k + 1] > skip)
+				skip = best[i * row + k + 1];
+			best[i * row + k] = both > skip ? both : skip;
+		}
+	return best;
+}
+
+static void pair_in_order(const struct group *g, struct gp_share_pair *pairs,
+			  size_t *count)
+{
+	size_t row = g->b_count + 1, i = 0, k = 0;
+	unsigned *best = count_pairs(g);
+
+	while (i < g->a_count || k < g->b_count) {
+		unsigned now = best[i * row + k];
+		bool no_a = i == g->a_count, no_b = k == g->b_count;
+
+		if (!no_a && !no_b &&
+		    now == weight(&g->a[i], &g->b[k]) +
+				    best[(i + 1) * row + k + 1])
+			put(pairs, count, &g->a[i++], &g->b[k++]);
+		else if (no_b || (!no_a && now == best[(i + 1) * row + k]))
+			put(pairs, count, &g->a[i++], NULL);
+		else
+			put(pairs, count, NULL, &g->b[k++]);
+	}
+	free(best);
+}
+
+/* Of what is left, a line that is gone and a new one are the same line where
+ * they make the same requests: it moved past another. */
+static void pair_moves(struct gp_share_pair *pairs, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 0; k < count && pairs[i].fate == GP_SHARE_GONE;
+		     k++)
+			if (pairs[k].fate == GP_SHARE_NEW &&
+			    asks_the_same(&pairs[i].a, &pairs[k].b)) {
+				pairs[i].b = pairs[k].b;
+				pairs[i].fate = GP_SHARE_MOVED;
+				pairs[k] = (struct gp_share_pair){ 0 };
+			}
+}
+
+static void pair_group(const struct group *g, struct gp_share_pair *pairs,
+		       size_t *count)
+{
+	size_t first = *count;
+
+	if (g->a_count && g->b_count > MOST_PAIRS / g->a_count) {
+		pair_by_number(g, pairs, count);
+		return;
+	}
+	pair_in_order(g, pairs, count);
+	pair_moves(pairs + first, *count - first);
+}
+
+/* ---- pairing: all holders ---- */
+
+static struct gp_share *sorted(const struct gp_share *shares, size_t count)
+{
+	struct gp_share *copy = gp_mem_alloc(count, sizeof(*copy));
+
+	for (size_t i = 0; i < count; i++)
+		copy[i] = shares[i];
+	qsort(copy, count, sizeof(*copy), compare_shares);
+	return copy;
+}
+
+/* How many of the first shares are of the group of this one. */
+static size_t run_of(const struct gp_share *shares, size_t count,
+		     const struct gp_share *of)
+{
+	size_t n = 0;
+
+	while (n < count && !compare_groups(&shares[n], of))
+		n++;
+	return n;
+}
+
+static size_t pair_groups(const struct gp_share *a, size_t a_count,
+			  const struct gp_share *b, size_t b_count,
+			  struct gp_share_pair *pairs)
+{
+	size_t count = 0;
+
+	while (a_count || b_count) {
+		const struct gp_share *first =
+			!a_count			      ? b
+			: b_count && compare_groups(b, a) < 0 ? b
+							      : a;
+		struct group g = {
+			.a = a,
+			.b = b,
+			.a_count = run_of(a, a_count, first),
+			.b_count = run_of(b, b_count, first),
+		};
+
+		pair_group(&g, pairs, &count);
+		a += g.a_count;
+		a_count -= g.a_count;
+		b += g.b_count;
+		b_count -= g.b_count;
+	}
+	return count;
+}
+
+static uint64_t change_of(const struct gp_share_pair *pair)
+{
+	uint64_t a = pair->a.requested, b = pair->b.requested;
+
+	return a > b ? a - b : b - a;
+}
+
+const struct gp_share *gp_share_pair_some(const struct gp_share_pair *pair)
+{
+	return pair->fate == GP_SHARE_GONE ? &pair->a : &pair->b;
+}
+
+static int compare_changes(const void *a, const void *b)
+{
+	uint64_t x = change_of(a), y = change_of(b);
+
+	if (x != y)
+		return x > y ? -1 : 1;
+	return compare_shares(gp_share_pair_some(a), gp_share_pair_some(b));
+}
+
+size_t gp_share_match(const struct gp_share *a, size_t a_count,
+		      const struct gp_share *b, size_t b_count,
+		      struct gp_share_pair **pairs)
+{
+	struct gp_share *x = sorted(a, a_count), *y = sorted(b, b_count);
+	struct gp_share_pair *all =
+		gp_mem_alloc(a_count + b_count, sizeof(*all));
+	size_t count = pair_groups(x, a_count, y, b_count, all), kept = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (all[i].a.blocks || all[i].b.blocks)
+			all[kept++] = all[i];
+	qsort(all, kept, sizeof(*all), compare_changes);
+	free(x);
+	free(y);
+	*pairs = all;
+	return kept;
 }

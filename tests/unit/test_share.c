@@ -310,5 +310,5 @@ int main(void)
 		{ very_many_lines_are_paired_by_number, 0 },
 	};
 
-	return suite_run("share_match", tests, COUNT_OF(tests));
+	return suite_run("share", tests, COUNT_OF(tests));
 }
