@@ -10,6 +10,8 @@
 /* "512 B", "4.0 KiB", "11.4 GiB": three significant digits at most. */
 #define GP_BYTES_TEXT 24
 const char *gp_bytes_text(uint64_t bytes, char text[GP_BYTES_TEXT]);
+/* The same as an argument: the text lives until its block ends. */
+#define GP_BYTES(bytes) gp_bytes_text((bytes), (char[GP_BYTES_TEXT]){ 0 })
 
 /* A difference: "+1.2 GiB", "-512 B" or "=". */
 #define GP_BYTES_CHANGE (GP_BYTES_TEXT + 1)
@@ -22,6 +24,7 @@ const char *gp_bytes_exact(uint64_t bytes, char text[GP_BYTES_TEXT]);
 /* "12345678" -> "12,345,678". */
 #define GP_COUNT_TEXT 32
 const char *gp_count_text(uint64_t count, char text[GP_COUNT_TEXT]);
+#define GP_COUNT(count) gp_count_text((count), (char[GP_COUNT_TEXT]){ 0 })
 
 /*
  * Parses "80GiB", "512 MiB", "1.5g", "85899345920" or "1e9"; false for anything

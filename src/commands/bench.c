@@ -180,10 +180,10 @@ static enum gp_status check(const struct gp_options *options,
 
 static void notify(void *arg, const char *call, uint64_t size)
 {
-	char what[80], text[GP_BYTES_TEXT];
+	char what[80];
 
 	snprintf(what, sizeof(what), "measuring %s of %s", call,
-		 gp_bytes_text(size, text));
+		 GP_BYTES(size));
 	gp_progress_step(arg, what);
 }
 

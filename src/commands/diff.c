@@ -408,7 +408,7 @@ static enum gp_status limit_hold(const struct limit *limit,
 				 const struct gp_change *changes, size_t count,
 				 struct gp_diag *diag)
 {
-	char more[GP_BYTES_TEXT], bytes[GP_BYTES_TEXT], allowed[64];
+	char allowed[64];
 
 	for (size_t i = 0; limit->is_there && i < count; i++) {
 		uint64_t a = changes[i].a.breakdown.reserved;
@@ -421,12 +421,12 @@ static enum gp_status limit_hold(const struct limit *limit,
 				 limit->ratio * 100);
 		else
 			snprintf(allowed, sizeof(allowed), "%s",
-				 gp_bytes_text(limit->bytes, bytes));
+				 GP_BYTES(limit->bytes));
 		gp_diag_file(diag, changes[i].b.path);
 		return gp_diag_set(diag, GP_FAILED,
 				   "it reserves %s more at the peak; %s is "
 				   "allowed",
-				   gp_bytes_text(b - a, more), allowed);
+				   GP_BYTES(b - a), allowed);
 	}
 	return GP_OK;
 }

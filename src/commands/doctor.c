@@ -205,7 +205,6 @@ static void find_gpu(struct session *s)
 	const struct gp_cuda_about *about;
 	struct gp_cuda *cuda = NULL;
 	struct gp_diag diag = { 0 };
-	char total[GP_BYTES_TEXT];
 
 	if (gp_cuda_runtime_open(s->options, &cuda, &diag) == GP_OK) {
 		about = gp_cuda_about(cuda);
@@ -213,7 +212,7 @@ static void find_gpu(struct session *s)
 		snprintf(finding.text, sizeof(finding.text),
 			 "%s%s, %s, driver %s, CUDA %d.%d: %.300s",
 			 about->is_stand_in ? "a stand-in: " : "", about->gpu,
-			 gp_bytes_text(about->total_bytes, total),
+			 GP_BYTES(about->total_bytes),
 			 *about->driver ? about->driver : "of unknown version",
 			 about->runtime / 1000, about->runtime % 1000 / 10,
 			 about->library);

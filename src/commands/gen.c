@@ -111,12 +111,9 @@ static void list(FILE *out)
 /* Printed to standard error, not into the trace. */
 static void print_budget(const struct gp_budget *budget)
 {
-	char text[GP_BYTES_TEXT];
-
 	for (size_t i = 0; i < budget->count; i++)
 		fprintf(gp_outlet_stderr(), "%12s  %s\n",
-			gp_bytes_text(budget->rows[i].bytes, text),
-			budget->rows[i].name);
+			GP_BYTES(budget->rows[i].bytes), budget->rows[i].name);
 }
 
 /* Reads the file that a scenario is modelled on; nothing if it needs none. */

@@ -570,7 +570,6 @@ struct gp_run gp_plan_run(const struct gp_plan *plan)
 enum gp_status gp_plan_verdict(const struct gp_plan *plan, struct gp_diag *diag)
 {
 	uint64_t checked = 0, matched = 0;
-	char a[GP_COUNT_TEXT], b[GP_COUNT_TEXT];
 
 	for (size_t i = 0; i < plan->trace->device_count; i++) {
 		const struct gp_fidelity *f = &plan->results[i].fidelity;
@@ -586,8 +585,7 @@ enum gp_status gp_plan_verdict(const struct gp_plan *plan, struct gp_diag *diag)
 	return gp_diag_set(diag, GP_FAILED,
 			   "%s of %s addresses and segments differ from the "
 			   "recorded ones",
-			   gp_count_text(checked - matched, a),
-			   gp_count_text(checked, b));
+			   GP_COUNT(checked - matched), GP_COUNT(checked));
 }
 
 enum gp_status gp_plan_memory(const struct gp_plan *plan, struct gp_diag *diag)
@@ -674,23 +672,22 @@ bool gp_proof_is_exact(const struct gp_proof *proof)
 const char *gp_proof_text(const struct gp_proof *proof,
 			  char text[GP_PROOF_TEXT])
 {
-	char a[GP_COUNT_TEXT], b[GP_COUNT_TEXT];
 	size_t n;
 
 	n = (size_t)snprintf(text, GP_PROOF_TEXT, "%s of %s addresses",
-			     gp_count_text(proof->same_addresses, a),
-			     gp_count_text(proof->addresses, b));
+			     GP_COUNT(proof->same_addresses),
+			     GP_COUNT(proof->addresses));
 	if (!proof->counters)
 		return text;
 	if (proof->counters == proof->same_counters)
 		snprintf(text + n, GP_PROOF_TEXT - n, ", all %s counters",
-			 gp_count_text(proof->counters, a));
+			 GP_COUNT(proof->counters));
 	else
 		snprintf(text + n, GP_PROOF_TEXT - n,
 			 ", %s of %s counters; %s is %" PRId64
 			 ", recorded %" PRId64,
-			 gp_count_text(proof->same_counters, a),
-			 gp_count_text(proof->counters, b), proof->name,
+			 GP_COUNT(proof->same_counters),
+			 GP_COUNT(proof->counters), proof->name,
 			 proof->replayed, proof->recorded);
 	return text;
 }

@@ -53,16 +53,14 @@ static bool is_due(struct gp_progress *progress)
 
 void gp_progress_read(void *arg, uint64_t done, uint64_t total)
 {
-	char some[GP_BYTES_TEXT], all[GP_BYTES_TEXT];
-
 	if (!is_due(arg))
 		return;
 	if (total)
 		fprintf(stderr, CLEAR "reading %s of %s (%.0f %%)",
-			gp_bytes_text(done, some), gp_bytes_text(total, all),
+			GP_BYTES(done), GP_BYTES(total),
 			(double)done / (double)total * 100);
 	else
-		fprintf(stderr, CLEAR "reading %s", gp_bytes_text(done, some));
+		fprintf(stderr, CLEAR "reading %s", GP_BYTES(done));
 }
 
 void gp_progress_step(struct gp_progress *progress, const char *what)

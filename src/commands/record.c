@@ -21,13 +21,13 @@
 static void list_gpu(FILE *out, const struct gp_gpu *gpu)
 {
 	const struct simcuda_properties *p = &gpu->properties;
-	char memory[GP_BYTES_TEXT], l2[GP_BYTES_TEXT], capability[16];
+	char capability[16];
 
 	snprintf(capability, sizeof(capability), "%d.%d", p->major, p->minor);
 	fprintf(out, "%-15s %-10s %10s %4d %9s %8d %7d  %s\n", gpu->name,
-		capability, gp_bytes_text(gpu->capacity, memory),
-		p->multiprocessors, gp_bytes_text((uint64_t)p->l2_bytes, l2),
-		p->shared_per_sm / KIB, p->threads_per_sm, gpu->source);
+		capability, GP_BYTES(gpu->capacity), p->multiprocessors,
+		GP_BYTES((uint64_t)p->l2_bytes), p->shared_per_sm / KIB,
+		p->threads_per_sm, gpu->source);
 }
 
 void gp_record_list_gpus(FILE *out)

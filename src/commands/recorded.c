@@ -358,14 +358,13 @@ void gp_recorded_name(const char *output, size_t index, size_t count,
 static void print_proof(const char *path, const struct gp_plan *plan,
 			bool quiet)
 {
-	char allocs[GP_COUNT_TEXT], text[GP_PROOF_TEXT];
+	char text[GP_PROOF_TEXT];
 	const struct gp_proof proof = gp_proof_of(plan);
 
 	if (quiet && gp_proof_is_exact(&proof))
 		return;
 	gp_notice("gpupool: %s: %s allocations; replayed: %s\n", path,
-		  gp_count_text(proof.allocs, allocs),
-		  gp_proof_text(&proof, text));
+		  GP_COUNT(proof.allocs), gp_proof_text(&proof, text));
 }
 
 /* A note below the replay's verdict: on a GPU the program may have taken

@@ -701,7 +701,7 @@ static enum gp_status record_seed(struct gp_seeds *s, uint64_t seed,
 {
 	struct gp_options options = *s->recording->options;
 	struct gp_recording recording = *s->recording;
-	char values[40], path[PATH_MAX], bytes[GP_BYTES_TEXT];
+	char values[40], path[PATH_MAX];
 	enum gp_status status;
 
 	snprintf(values, sizeof(values), "%s%" PRIu64, drawn, seed);
@@ -716,7 +716,7 @@ static enum gp_status record_seed(struct gp_seeds *s, uint64_t seed,
 	if (!options.quiet)
 		gp_notice("gpupool: seed %" PRIu64
 			  ": %s reserved at the peak\n",
-			  seed, gp_bytes_text(recording.peak_reserved, bytes));
+			  seed, GP_BYTES(recording.peak_reserved));
 	keep_most(s, &recording, seed, path);
 	return status;
 }
@@ -743,13 +743,10 @@ enum gp_status gp_record_seeds(struct gp_seeds *s, struct gp_diag *diag)
 
 void gp_seeds_text(const struct gp_seeds *s, char text[GP_SEEDS_TEXT])
 {
-	char least[GP_BYTES_TEXT], most[GP_BYTES_TEXT];
-
 	snprintf(text, GP_SEEDS_TEXT,
 		 "%" PRIu64 " seeds: %s to %s reserved at the peak, the most "
 		 "with seed %" PRIu64,
-		 s->count, gp_bytes_text(s->least, least),
-		 gp_bytes_text(s->most, most), s->worst);
+		 s->count, GP_BYTES(s->least), GP_BYTES(s->most), s->worst);
 }
 
 void gp_seeds_print(const struct gp_seeds *s)

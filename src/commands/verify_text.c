@@ -187,56 +187,49 @@ static void print_difference(const struct printer *t,
 static void print_start(const struct printer *t,
 			const struct gp_verify_result *r)
 {
-	char a[GP_COUNT_TEXT], b[GP_COUNT_TEXT], c[GP_COUNT_TEXT];
-
 	if (!r->start_segments)
 		return;
 	fprintf(t->out,
 		"    start: %s of the window's %s segments rebuilt as they "
 		"were, by %s requests to both\n",
-		gp_count_text(r->start_rebuilt, a),
-		gp_count_text(r->start_segments, b),
-		gp_count_text(r->start_requests, c));
+		GP_COUNT(r->start_rebuilt), GP_COUNT(r->start_segments),
+		GP_COUNT(r->start_requests));
 }
 
 static void print_memory(const struct gp_verify_result *r, FILE *out)
 {
-	char blocks[GP_COUNT_TEXT], changed[GP_COUNT_TEXT];
-
 	if (r->memory.changed)
 		fprintf(out, "of %s blocks %s DID NOT READ AS WRITTEN",
-			gp_count_text(r->memory.blocks, blocks),
-			gp_count_text(r->memory.changed, changed));
+			GP_COUNT(r->memory.blocks),
+			GP_COUNT(r->memory.changed));
 	else
 		fprintf(out, "blocks read as written: %s",
-			gp_count_text(r->memory.blocks, blocks));
+			GP_COUNT(r->memory.blocks));
 }
 
 static void print_result(const struct printer *t,
 			 const struct gp_verify_outcome *outcome)
 {
 	const struct gp_verify_result *r = outcome->result;
-	char a[GP_BYTES_TEXT], b[GP_COUNT_TEXT], with[PARTNER_TEXT];
-	char c[GP_COUNT_TEXT];
+	char with[PARTNER_TEXT];
 
 	if (r->is_too_large)
 		fprintf(t->out,
 			"not compared: it reserves %s, more than %s "
 			"has left\n",
-			gp_bytes_text(r->peak, a), partner(outcome, with));
+			GP_BYTES(r->peak), partner(outcome, with));
 	else if (r->first.is_there)
 		print_difference(t, outcome);
 	else
 		fprintf(t->out, "equal: %s actions, %s counters (%s)\n",
-			gp_count_text(r->actions, c),
-			gp_count_text(r->counters, b), partner(outcome, with));
+			GP_COUNT(r->actions), GP_COUNT(r->counters),
+			partner(outcome, with));
 }
 
 void gp_verify_text(const struct gp_verify_outcome *outcome, FILE *out)
 {
 	const struct gp_verify_result *r = outcome->result;
 	struct printer t = { outcome->trace, "gpupool", "PyTorch", out };
-	char a[GP_COUNT_TEXT];
 
 	if (outcome->is_on_device) {
 		t.ours = "simulated";
@@ -255,7 +248,7 @@ void gp_verify_text(const struct gp_verify_outcome *outcome, FILE *out)
 		fprintf(out,
 			"    %s of them in another order among neighbours, "
 			"which depends on a hash\n",
-			gp_count_text(r->permuted, a));
+			GP_COUNT(r->permuted));
 	if (outcome->is_checked) {
 		fputs("    ", out);
 		print_memory(r, out);
@@ -276,17 +269,15 @@ void gp_verify_line(const char *name, int width,
 {
 	const struct gp_verify_result *r = outcome->result;
 	const struct gp_difference *d = &r->first;
-	char actions[GP_COUNT_TEXT], counters[GP_COUNT_TEXT];
-	char bytes[GP_BYTES_TEXT], at[GP_EVENT_TEXT];
+	char at[GP_EVENT_TEXT];
 
 	if (r->is_too_large) {
 		fprintf(out, "%-*s  %9s  %8s  not compared: it reserves %s\n",
-			width, name, "-", "-", gp_bytes_text(r->peak, bytes));
+			width, name, "-", "-", GP_BYTES(r->peak));
 		return;
 	}
-	fprintf(out, "%-*s  %9s  %8s  ", width, name,
-		gp_count_text(r->actions, actions),
-		gp_count_text(r->counters, counters));
+	fprintf(out, "%-*s  %9s  %8s  ", width, name, GP_COUNT(r->actions),
+		GP_COUNT(r->counters));
 	if (!d->is_there)
 		fputs("equal", out);
 	else

@@ -342,8 +342,6 @@ uint64_t gp_replay_undecided(const struct gp_trace *trace, uint32_t device,
 enum gp_status gp_replay_decides(const struct gp_trace *trace,
 				 uint64_t capacity, struct gp_diag *diag)
 {
-	char begins[GP_BYTES_TEXT], asked[GP_BYTES_TEXT];
-
 	for (uint32_t i = 0; i < trace->device_count; i++) {
 		uint64_t reserved = gp_replay_undecided(trace, i, capacity);
 
@@ -355,8 +353,7 @@ enum gp_status gp_replay_decides(const struct gp_trace *trace,
 			diag, GP_INPUT,
 			"undecided: the trace begins with %s reserved, so it "
 			"does not show how the program would run in %s",
-			gp_bytes_text(reserved, begins),
-			gp_bytes_text(capacity, asked));
+			GP_BYTES(reserved), GP_BYTES(capacity));
 	}
 	return GP_OK;
 }

@@ -4,7 +4,6 @@
 #include "report/report.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/bytes.h"
 #include "report/emit.h"
@@ -28,12 +27,11 @@ static void print_about(const struct gp_page *page,
 			const struct gp_bench_report *report)
 {
 	const struct gp_cuda_about *about = report->about;
-	char total[GP_BYTES_TEXT], free_text[GP_BYTES_TEXT];
 	char runtime[VERSION_TEXT], supports[VERSION_TEXT];
 
 	gp_page_field(page, "GPU", "%s, %s, %s free", about->gpu,
-		      gp_bytes_text(about->total_bytes, total),
-		      gp_bytes_text(about->free_bytes, free_text));
+		      GP_BYTES(about->total_bytes),
+		      GP_BYTES(about->free_bytes));
 	gp_page_field(page, "driver", "%s%sCUDA %s", about->driver,
 		      *about->driver ? ", " : "",
 		      version_text(about->supports, supports));
@@ -196,11 +194,10 @@ void gp_report_speed_text(const struct gp_speed_report *report,
 			  const struct gp_report_style *style, FILE *out)
 {
 	struct gp_page page = gp_page_make(style, out);
-	char events[GP_PLURAL_TEXT];
 
 	gp_page_line(&page, GP_TONE_TITLE, 2, "%s: %s",
 		     gp_page_name(report->path),
-		     gp_plural_text(report->events, "event", events));
+		     GP_PLURAL(report->events, "event"));
 	gp_page_blank(&page);
 	fprintf(out, "%-22s %10s %10s %10s %6s\n", "ns per event", "p10",
 		"median", "p90", "runs");

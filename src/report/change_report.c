@@ -168,17 +168,15 @@ static void print_size(const struct gp_page *page,
 		       const struct gp_share_pair *pair)
 {
 	const struct gp_share *some = gp_share_pair_some(pair);
-	char class[CLASS_TEXT], a[GP_COUNT_TEXT], b[GP_COUNT_TEXT];
+	char class[CLASS_TEXT];
 
 	put_amounts(page, pair);
 	fprintf(page->out, "%s", class_text(some->floor, class));
 	if (pair->a.blocks == pair->b.blocks)
-		fprintf(page->out, " (blocks: %s)\n",
-			gp_count_text(pair->a.blocks, a));
+		fprintf(page->out, " (blocks: %s)\n", GP_COUNT(pair->a.blocks));
 	else
 		fprintf(page->out, " (blocks: %s, %s)\n",
-			gp_count_text(pair->a.blocks, a),
-			gp_count_text(pair->b.blocks, b));
+			GP_COUNT(pair->a.blocks), GP_COUNT(pair->b.blocks));
 }
 
 /* The sum of the rows that are not shown. */
@@ -296,13 +294,12 @@ static const char *deed(const struct gp_request *r, char text[DEED])
 static void add_detail(const struct gp_request *r,
 		       const struct gp_request *other, char text[DEED])
 {
-	char count[GP_COUNT_TEXT], stream[GP_GROUP_LABEL];
+	char stream[GP_GROUP_LABEL];
 	size_t used = strlen(text);
 
 	text += used;
 	if (r->size != other->size)
-		snprintf(text, DEED - used, " (%s bytes)",
-			 gp_count_text(r->size, count));
+		snprintf(text, DEED - used, " (%s bytes)", GP_COUNT(r->size));
 	else if (r->pool.first != other->pool.first ||
 		 r->pool.second != other->pool.second)
 		snprintf(text, DEED - used,
@@ -313,7 +310,7 @@ static void add_detail(const struct gp_request *r,
 			 gp_group_stream(r->stream, stream));
 	else if (r->born != other->born && r->born)
 		snprintf(text, DEED - used, " of event %s",
-			 gp_count_text(r->born - 1, count));
+			 GP_COUNT(r->born - 1));
 	else if (r->born != other->born)
 		snprintf(text, DEED - used, " of before the trace");
 }
@@ -321,13 +318,12 @@ static void add_detail(const struct gp_request *r,
 static void print_request(const struct gp_page *page, const char *name,
 			  const struct gp_request *r, const char *text)
 {
-	char event[GP_COUNT_TEXT];
 	const char *step = r->step ? r->step : "";
 	bool is_known = *step || *r->site;
 
 	gp_page_line(page, GP_TONE_PLAIN, 5, "  %s  %s%s%s%sevent %s%s: %s",
 		     name, step, *step && *r->site ? ", " : "", r->site,
-		     is_known ? " (" : "", gp_count_text(r->event, event),
+		     is_known ? " (" : "", GP_COUNT(r->event),
 		     is_known ? ")" : "", text);
 }
 
@@ -350,33 +346,28 @@ static void print_requests(const struct gp_page *page,
 static void print_steps(const struct gp_page *page,
 			const struct gp_divergence_steps *steps)
 {
-	char a[GP_COUNT_TEXT], b[GP_COUNT_TEXT], both[GP_PLURAL_TEXT];
-	char alike[GP_COUNT_TEXT];
-
 	if (!steps->a && !steps->b)
 		return;
 	if (!steps->both) {
 		gp_page_line(page, GP_TONE_PLAIN, 2,
 			     "No step of A has the name of one of B (%s and "
 			     "%s marks).",
-			     gp_count_text(steps->a, a),
-			     gp_count_text(steps->b, b));
+			     GP_COUNT(steps->a), GP_COUNT(steps->b));
 		return;
 	}
 	gp_page_line(page, GP_TONE_PLAIN, 2,
 		     "From mark to mark, %s in both (A has %s, B has %s): "
 		     "%s with the same requests.",
-		     gp_plural_text(steps->both, "step", both),
-		     gp_count_text(steps->a, a), gp_count_text(steps->b, b),
-		     gp_count_text(steps->alike, alike));
+		     GP_PLURAL(steps->both, "step"), GP_COUNT(steps->a),
+		     GP_COUNT(steps->b), GP_COUNT(steps->alike));
 	if (steps->first)
 		gp_page_line(
 			page, GP_TONE_PLAIN, 2,
 			"The first that differs: %.200s, number %" PRIu64
 			" of that name, with %s requests in A and %s in B.",
 			steps->first, steps->first_ordinal,
-			gp_count_text(steps->a_requests, a),
-			gp_count_text(steps->b_requests, b));
+			GP_COUNT(steps->a_requests),
+			GP_COUNT(steps->b_requests));
 }
 
 static void print_divergence(const struct gp_page *page,
@@ -467,21 +458,18 @@ static void print_verdict(const struct gp_page *page,
 {
 	uint64_t a = change->a.breakdown.reserved,
 		 b = change->b.breakdown.reserved;
-	char bytes[GP_BYTES_TEXT], causes[512];
-	char percent[GP_PERCENT_CHANGE];
+	char causes[512], percent[GP_PERCENT_CHANGE];
 
 	list_causes(change, causes, sizeof(causes));
 	if (a == b)
 		gp_page_line(page, GP_TONE_PLAIN, 2,
-			     "Both reserve %s at the peak%s%s.",
-			     gp_bytes_text(a, bytes),
+			     "Both reserve %s at the peak%s%s.", GP_BYTES(a),
 			     *causes ? ", but not of the same parts: " : "",
 			     causes);
 	else
 		gp_page_line(page, b > a ? GP_TONE_BAD : GP_TONE_GOOD, 2,
 			     "B reserves %s %s than A at the peak%s: %s.",
-			     gp_bytes_text(distance(a, b), bytes),
-			     b > a ? "more" : "less",
+			     GP_BYTES(distance(a, b)), b > a ? "more" : "less",
 			     gp_percent_aside((double)a, (double)b, percent),
 			     causes);
 }
@@ -503,11 +491,10 @@ static void print_bar(const struct gp_page *page, uint64_t part, uint64_t most)
 static void print_row(const struct gp_page *page, const char *label, uint64_t a,
 		      uint64_t b, uint64_t most)
 {
-	char x[GP_BYTES_TEXT], y[GP_BYTES_TEXT], by[GP_BYTES_CHANGE];
+	char by[GP_BYTES_CHANGE];
 
-	fprintf(page->out, "%-*s%*s%*s%*s", LABEL, label, VALUE,
-		gp_bytes_text(a, x), VALUE, gp_bytes_text(b, y), VALUE,
-		gp_bytes_change(a, b, by));
+	fprintf(page->out, "%-*s%*s%*s%*s", LABEL, label, VALUE, GP_BYTES(a),
+		VALUE, GP_BYTES(b), VALUE, gp_bytes_change(a, b, by));
 	print_bar(page, distance(a, b), most);
 	putc('\n', page->out);
 }
@@ -515,17 +502,15 @@ static void print_row(const struct gp_page *page, const char *label, uint64_t a,
 static void print_counts(const struct gp_page *page, const char *label,
 			 uint64_t a, uint64_t b)
 {
-	char x[GP_COUNT_TEXT], y[GP_COUNT_TEXT], by[GP_COUNT_TEXT];
 	char difference[GP_COUNT_TEXT + 1] = "=";
 
 	if (!a && !b)
 		return;
 	if (a != b)
 		snprintf(difference, sizeof(difference), "%c%s",
-			 b > a ? '+' : '-', gp_count_text(distance(a, b), by));
-	fprintf(page->out, "%-*s%*s%*s%*s\n", LABEL, label, VALUE,
-		gp_count_text(a, x), VALUE, gp_count_text(b, y), VALUE,
-		difference);
+			 b > a ? '+' : '-', GP_COUNT(distance(a, b)));
+	fprintf(page->out, "%-*s%*s%*s%*s\n", LABEL, label, VALUE, GP_COUNT(a),
+		VALUE, GP_COUNT(b), VALUE, difference);
 }
 
 static void print_table(const struct gp_page *page,
@@ -567,12 +552,11 @@ static void print_table(const struct gp_page *page,
 static const char *event_words(const struct gp_change_side *side,
 			       uint32_t device, char text[GP_EVENT_TEXT])
 {
-	char count[GP_COUNT_TEXT];
 	uint32_t i = 0;
 
 	if (!side->trace) {
 		snprintf(text, GP_EVENT_TEXT, "event %s",
-			 gp_count_text(side->breakdown.event, count));
+			 GP_COUNT(side->breakdown.event));
 		return text;
 	}
 	while (i + 1 < side->trace->device_count &&
@@ -586,7 +570,7 @@ static void print_moment(const struct gp_page *page, const char *name,
 			 bool is_same)
 {
 	const struct gp_breakdown *breakdown = &side->breakdown;
-	char event[GP_EVENT_TEXT], requests[GP_PLURAL_TEXT];
+	char event[GP_EVENT_TEXT];
 
 	if (!is_same)
 		gp_page_line(page, GP_TONE_PLAIN, 2, "%s: at %s.%s", name,
@@ -598,9 +582,7 @@ static void print_moment(const struct gp_page *page, const char *name,
 		gp_page_line(page, GP_TONE_BAD, 2,
 			     "%s could not serve %s: its peak is that of a "
 			     "smaller program.",
-			     name,
-			     gp_plural_text(breakdown->dropped, "request",
-					    requests));
+			     name, GP_PLURAL(breakdown->dropped, "request"));
 }
 
 /* Two runs of one program may peak at different events. */
@@ -609,7 +591,7 @@ static void print_notes(const struct gp_page *page,
 {
 	const struct gp_breakdown *a = &change->a.breakdown,
 				  *b = &change->b.breakdown;
-	char bytes[GP_BYTES_TEXT], event[GP_EVENT_TEXT];
+	char event[GP_EVENT_TEXT];
 
 	gp_page_blank(page);
 	if (change->is_same)
@@ -629,7 +611,7 @@ static void print_notes(const struct gp_page *page,
 		gp_page_line(page, GP_TONE_PLAIN, 2,
 			     "Both have the same peak allocated, %s; they "
 			     "reserve the most at other moments.",
-			     gp_bytes_text(a->peak_allocated, bytes));
+			     GP_BYTES(a->peak_allocated));
 	if (!a->is_split)
 		gp_page_line(page, GP_TONE_PLAIN, 2,
 			     "Reports do not distinguish packing, streams and "
@@ -676,11 +658,9 @@ static void print_change(const struct gp_page *page,
 static void print_only(const struct gp_page *page, const char *label,
 		       size_t count, const char *name)
 {
-	char files[GP_PLURAL_TEXT];
-
 	if (count)
 		gp_page_field(page, label, "%s, such as %.120s",
-			      gp_plural_text(count, "file", files), name);
+			      GP_PLURAL(count, "file"), name);
 }
 
 /* Files of one side that have nothing to be compared with. */
@@ -720,12 +700,11 @@ static void print_pair(const struct gp_page *page,
 {
 	uint64_t a = c->a.breakdown.reserved, b = c->b.breakdown.reserved;
 	char name[PAIR_NAME];
-	char text[GP_BYTES_TEXT], other[GP_BYTES_TEXT];
 	char change[GP_BYTES_CHANGE];
 
 	gp_page_cell(page, NAME, pair_name(ranks, c, name));
-	fprintf(page->out, "%6zu%12s%12s%13s\n", c->files,
-		gp_bytes_text(a, text), gp_bytes_text(b, other),
+	fprintf(page->out, "%6zu%12s%12s%13s\n", c->files, GP_BYTES(a),
+		GP_BYTES(b),
 		a == b ? "the same" : gp_bytes_change(a, b, change));
 }
 

@@ -10,7 +10,6 @@
 static void print_times(const struct gp_page *page,
 			const struct gp_replay_result *result)
 {
-	char count[GP_COUNT_TEXT];
 	double total = 0;
 
 	gp_page_blank(page);
@@ -21,8 +20,8 @@ static void print_times(const struct gp_page *page,
 
 		total += t->total_us;
 		fprintf(page->out, "  %-22s %9s %11.3f %9.2f %9.2f %9.2f\n",
-			t->call, gp_count_text(t->count, count),
-			t->total_us / 1e3, t->p10_us, t->median_us, t->p90_us);
+			t->call, GP_COUNT(t->count), t->total_us / 1e3,
+			t->p10_us, t->median_us, t->p90_us);
 	}
 	fprintf(page->out, "  %-22s %9s %11.3f\n", "all", "", total / 1e3);
 }
@@ -31,23 +30,22 @@ static void print_memory(const struct gp_page *page,
 			 const struct gp_trace *trace, uint32_t device,
 			 const struct gp_memory_check *memory)
 {
-	char blocks[GP_PLURAL_TEXT], bytes[GP_BYTES_TEXT];
-	char changed[GP_PLURAL_TEXT], at[GP_EVENT_TEXT], seen[GP_EVENT_TEXT];
+	char at[GP_EVENT_TEXT], seen[GP_EVENT_TEXT];
 
 	gp_page_blank(page);
 	if (!memory->changed) {
 		gp_page_line(page, GP_TONE_GOOD, 2,
 			     "Memory held: %s, %s in all, read as written.",
-			     gp_plural_text(memory->blocks, "block", blocks),
-			     gp_bytes_text(memory->bytes, bytes));
+			     GP_PLURAL(memory->blocks, "block"),
+			     GP_BYTES(memory->bytes));
 		return;
 	}
 	gp_page_line(page, GP_TONE_BAD, 2,
 		     "MEMORY DID NOT HOLD: of %s, %s did not read as written. "
 		     "The first has %s; it was allocated at %s and read at %s.",
-		     gp_plural_text(memory->blocks, "block", blocks),
-		     gp_plural_text(memory->changed, "block", changed),
-		     gp_bytes_text(memory->first_size, bytes),
+		     GP_PLURAL(memory->blocks, "block"),
+		     GP_PLURAL(memory->changed, "block"),
+		     GP_BYTES(memory->first_size),
 		     gp_event_words(trace, device, memory->first_event, at),
 		     gp_event_when(trace, device, memory->first_seen, seen));
 }

@@ -165,12 +165,11 @@ static void place(char *line, unsigned at, const char *text)
 static void print_events(const struct canvas *canvas,
 			 const struct gp_drawing *drawing, FILE *out)
 {
-	char line[MAX_WIDTH + 1], count[GP_COUNT_TEXT], peak[64], last[64];
+	char line[MAX_WIDTH + 1], peak[64], last[64];
 	unsigned length, end, start;
 
 	snprintf(peak, sizeof(peak), "peak: %s", drawing->peak);
-	snprintf(last, sizeof(last), "%s",
-		 gp_count_text(drawing->events, count));
+	snprintf(last, sizeof(last), "%s", GP_COUNT(drawing->events));
 	memset(line, ' ', sizeof(line));
 	line[canvas->width] = 0;
 	line[0] = '0';

@@ -384,7 +384,6 @@ static void put_device(const struct gp_engines_report *report,
 {
 	struct gp_column chosen[COLUMNS];
 	const struct gp_table table = { GP_TABLE_TEXT, chosen, COLUMNS, out };
-	char live[GP_BYTES_TEXT], packing[GP_BYTES_TEXT];
 	char capacity[GP_BYTES_TEXT];
 
 	choose_columns(report, chosen);
@@ -394,8 +393,7 @@ static void put_device(const struct gp_engines_report *report,
 				      capacity));
 	gp_page_line(page, GP_TONE_PLAIN, 2,
 		     "Floor: %s is live at once, and a packing of %s exists.",
-		     gp_bytes_text(runs->live, live),
-		     gp_bytes_text(runs->packing, packing));
+		     GP_BYTES(runs->live), GP_BYTES(runs->packing));
 	gp_page_blank(page);
 	gp_table_begin(&table, "runs");
 	put_runs(&table, runs, report->entry_count, page, style->ascii);

@@ -145,11 +145,9 @@ static void add_moment(const struct gp_trace *trace, uint32_t device,
 static const char *add_number(char text[GP_EVENT_TEXT], uint64_t event)
 {
 	size_t length = strlen(text);
-	char count[GP_COUNT_TEXT];
 
 	snprintf(text + length, GP_EVENT_TEXT - length,
-		 length ? " (event %s)" : "event %s",
-		 gp_count_text(event, count));
+		 length ? " (event %s)" : "event %s", GP_COUNT(event));
 	return text;
 }
 

@@ -35,21 +35,17 @@ struct explain_page {
 static void print_part(const struct explain_page *p, const char *label,
 		       const struct gp_gap_part *part)
 {
-	char bytes[GP_BYTES_TEXT], largest[GP_BYTES_TEXT];
-	char blocks[GP_COUNT_TEXT];
-
 	if (part->bytes)
 		fprintf(p->page.out, "  %-32s%12s%12s%10s\n", label,
-			gp_bytes_text(part->bytes, bytes),
-			gp_bytes_text(part->largest, largest),
-			gp_count_text(part->blocks, blocks));
+			GP_BYTES(part->bytes), GP_BYTES(part->largest),
+			GP_COUNT(part->blocks));
 }
 
 static void print_parts(const struct explain_page *p)
 {
 	const struct gp_gap *gap = &p->explain->gap;
 	const struct gp_trace *trace = p->explain->trace;
-	char label[GP_GROUP_LABEL], low[GP_BYTES_TEXT];
+	char label[GP_GROUP_LABEL];
 
 	gp_page_blank(&p->page);
 	fprintf(p->page.out, "%-34s%12s%12s%10s\n",
@@ -68,7 +64,7 @@ static void print_parts(const struct explain_page *p)
 			&gap->by_pool[i]);
 	for (unsigned i = 0; i < GP_SIZE_CLASSES; i++) {
 		snprintf(label, sizeof(label), "pieces of %s and up",
-			 gp_bytes_text(UINT64_C(1) << i, low));
+			 GP_BYTES(UINT64_C(1) << i));
 		print_part(p, label, &gap->by_class[i]);
 	}
 }
@@ -78,19 +74,16 @@ static void print_holder(const struct explain_page *p,
 {
 	const struct gp_device_trace *device =
 		&p->explain->trace->devices[p->explain->device];
-	char size[GP_BYTES_TEXT], share[GP_BYTES_TEXT];
 	uint64_t name = device->names ? device->names[h->id] : h->id;
 
 	fprintf(p->page.out,
 		"    block %" PRIu64 " at 0x%" PRIx64 ", %s, pins %s\n", name,
-		h->addr, gp_bytes_text(h->size, size),
-		gp_bytes_text(h->share, share));
+		h->addr, GP_BYTES(h->size), GP_BYTES(h->share));
 }
 
 static void print_units(const struct explain_page *p)
 {
 	const struct gp_pins *pins = &p->explain->pins;
-	char size[GP_BYTES_TEXT], free[GP_BYTES_TEXT], held[GP_PLURAL_TEXT];
 
 	if (!pins->unit_count)
 		return;
@@ -103,9 +96,8 @@ static void print_units(const struct explain_page *p)
 
 		fprintf(p->page.out,
 			"  0x%" PRIx64 ", %s: %s free, pinned by %s\n", u->addr,
-			gp_bytes_text(u->size, size),
-			gp_bytes_text(u->free, free),
-			gp_plural_text(u->holders, "block", held));
+			GP_BYTES(u->size), GP_BYTES(u->free),
+			GP_PLURAL(u->holders, "block"));
 		for (uint32_t k = 0; k < u->holders && k < PINS_SHOWN; k++)
 			print_holder(p, &pins->holders[u->first_holder + k]);
 	}
@@ -114,8 +106,7 @@ static void print_units(const struct explain_page *p)
 static void print_releases(const struct explain_page *p, const char *title,
 			   const struct gp_releases *releases)
 {
-	char at[GP_EVENT_TEXT], bytes[GP_BYTES_TEXT], paid[GP_BYTES_TEXT];
-	char segments[GP_PLURAL_TEXT];
+	char at[GP_EVENT_TEXT];
 
 	if (!releases->count)
 		return;
@@ -130,17 +121,14 @@ static void print_releases(const struct explain_page *p, const char *title,
 			"  %s: %s in %s; %s requested again",
 			gp_event_words_in(p->explain->trace, p->explain->device,
 					  &p->explain->steps, r->event, at),
-			gp_bytes_text(r->bytes, bytes),
-			gp_plural_text(r->segments, "segment", segments),
-			gp_bytes_text(r->paid_again, paid));
+			GP_BYTES(r->bytes), GP_PLURAL(r->segments, "segment"),
+			GP_BYTES(r->paid_again));
 	}
 }
 
 static void print_steps(const struct explain_page *p)
 {
 	const struct gp_steps *steps = &p->explain->steps;
-	char a[GP_BYTES_TEXT], b[GP_BYTES_TEXT], c[GP_BYTES_TEXT];
-	char d[GP_BYTES_TEXT], at[GP_COUNT_TEXT];
 	size_t stride = steps->count / 20 + 1;
 
 	if (!steps->count)
@@ -154,11 +142,9 @@ static void print_steps(const struct explain_page *p)
 		fprintf(p->page.out, "%-8" PRIu64 "%12s%12s%12s%12s%12s\n",
 			gp_step_number(p->explain->trace, p->explain->device,
 				       steps, i),
-			gp_count_text(s->first, at),
-			gp_bytes_text(s->reserved, a),
-			gp_bytes_text(s->allocated, b),
-			gp_bytes_text(s->gap, c),
-			gp_bytes_text(s->live_at_end, d));
+			GP_COUNT(s->first), GP_BYTES(s->reserved),
+			GP_BYTES(s->allocated), GP_BYTES(s->gap),
+			GP_BYTES(s->live_at_end));
 	}
 }
 
@@ -167,17 +153,14 @@ static void print_failure(const struct explain_page *p, size_t i)
 	const struct gp_explain *e = p->explain;
 	const struct gp_oom *oom = &e->result.ooms.list[i];
 	const struct gp_failure *f = &e->failures[i];
-	char at[GP_EVENT_TEXT], size[GP_BYTES_TEXT], needed[GP_BYTES_TEXT];
-	char available[GP_BYTES_TEXT], site[EXPLAIN_SITE];
+	char at[GP_EVENT_TEXT], site[EXPLAIN_SITE];
 
 	gp_page_line(
 		&p->page, GP_TONE_PLAIN, 4,
 		"  %s, %s%s: needs %s with what is live, of %s%s",
 		gp_event_moment(e->trace, e->device, &e->steps, oom->event, at),
-		gp_bytes_text(oom->size, size),
-		explain_site(e->trace, oom->site, site),
-		gp_bytes_text(f->needed, needed),
-		gp_bytes_text(f->available, available),
+		GP_BYTES(oom->size), explain_site(e->trace, oom->site, site),
+		GP_BYTES(f->needed), GP_BYTES(f->available),
 		f->is_too_small ? ": too much for any setting" : "");
 }
 
@@ -314,14 +297,11 @@ static void print_verdict(const struct explain_page *p)
 static void print_tried(const struct explain_page *p, const char *name,
 			uint64_t peak, const char *fate)
 {
-	char text[GP_BYTES_TEXT];
-
 	/* A long name has a line of its own. */
 	if (strlen(name) > NAME)
 		fprintf(p->page.out, "  %s\n", name);
 	fprintf(p->page.out, *fate ? "  %-*s%11s  %s\n" : "  %-*s%11s\n", NAME,
-		strlen(name) > NAME ? "" : name, gp_bytes_text(peak, text),
-		fate);
+		strlen(name) > NAME ? "" : name, GP_BYTES(peak), fate);
 }
 
 static void print_attempt(const struct explain_page *p,
@@ -368,17 +348,15 @@ static void print_floor(const struct explain_page *p)
 {
 	uint64_t packing = p->explain->floor.packing;
 	uint64_t bound = p->explain->floor.bound, need = p->verdict->need;
-	char bytes[GP_BYTES_TEXT];
 
 	if (!packing)
 		return;
 	fprintf(p->page.out, "  %-51s%11s\n",
 		"the least that any allocator needs (gpupool floor)",
-		gp_bytes_text(bound, bytes));
+		GP_BYTES(bound));
 	if (packing != bound && (!need || packing < need))
 		fprintf(p->page.out, "  %-51s%11s\n",
-			"  and a packing that was found",
-			gp_bytes_text(packing, bytes));
+			"  and a packing that was found", GP_BYTES(packing));
 }
 
 static bool is_served(const struct explain_page *p,
@@ -420,11 +398,9 @@ static void count_useless(const struct explain_page *p, struct useless *useless,
 static void print_count(const struct explain_page *p, size_t count,
 			const char *one, const char *several, const char *what)
 {
-	char text[GP_PLURAL_TEXT];
-
 	if (count)
 		gp_page_line(&p->page, GP_TONE_PLAIN, 4, "  %s %s%s",
-			     gp_plural_text(count, "other setting", text),
+			     GP_PLURAL(count, "other setting"),
 			     count == 1 ? one : several, what);
 }
 
@@ -540,11 +516,11 @@ static void print_reason(const struct explain_page *p, enum gp_gap_reason i)
 {
 	const struct gp_gap *gap = &p->explain->gap;
 	struct gp_words words = explain_reason(gap, i);
-	char bytes[GP_BYTES_TEXT], label[EXPLAIN_REASON];
+	char label[EXPLAIN_REASON];
 
 	if (gap->by_reason[i].bytes)
 		gp_page_line(&p->page, GP_TONE_PLAIN, 13, "%11s  %s: %s",
-			     gp_bytes_text(gap->by_reason[i].bytes, bytes),
+			     GP_BYTES(gap->by_reason[i].bytes),
 			     explain_reason_label(p->explain, i, label),
 			     words.text);
 }
@@ -552,14 +528,13 @@ static void print_reason(const struct explain_page *p, enum gp_gap_reason i)
 static void print_gap(const struct explain_page *p)
 {
 	const struct gp_gap *gap = &p->explain->gap;
-	char bytes[GP_BYTES_TEXT];
 
 	if (!gap->bytes)
 		return;
 	gp_page_blank(&p->page);
 	gp_page_line(&p->page, GP_TONE_TITLE, 2,
 		     "Where the %s are that are reserved but not allocated",
-		     gp_bytes_text(gap->bytes, bytes));
+		     GP_BYTES(gap->bytes));
 	for (int i = 0; i < GP_GAP_REASONS; i++)
 		print_reason(p, (enum gp_gap_reason)i);
 	say(p, "", explain_within(gap));

@@ -44,8 +44,7 @@ struct gp_words explain_moment(const struct gp_explain *e)
 {
 	const struct gp_gap *gap = &e->gap;
 	struct gp_words words = { 0 };
-	char reserved[GP_BYTES_TEXT], allocated[GP_BYTES_TEXT];
-	char bytes[GP_BYTES_TEXT], percent[GP_PERCENT_TEXT], at[GP_EVENT_TEXT];
+	char percent[GP_PERCENT_TEXT], at[GP_EVENT_TEXT];
 	char others[GP_TROUBLE_OTHERS];
 	double ratio =
 		gap->reserved ? (double)gap->bytes / (double)gap->reserved : 0;
@@ -64,10 +63,8 @@ struct gp_words explain_moment(const struct gp_explain *e)
 					  : "Where most is in use",
 		       event_text(e, e->event, at));
 	gp_say(&words, "%s reserved, %s allocated, a gap of %s (%s).",
-	       gp_bytes_text(gap->reserved, reserved),
-	       gp_bytes_text(gap->allocated, allocated),
-	       gp_bytes_text(gap->bytes, bytes),
-	       gp_percent_text(ratio, percent));
+	       GP_BYTES(gap->reserved), GP_BYTES(gap->allocated),
+	       GP_BYTES(gap->bytes), gp_percent_text(ratio, percent));
 	return words;
 }
 
@@ -76,14 +73,12 @@ struct gp_words explain_moment(const struct gp_explain *e)
 /* Free memory of other streams and pools, if any. */
 static void say_elsewhere(struct gp_words *words, const struct gp_oom *oom)
 {
-	char bytes[GP_BYTES_TEXT];
-
 	if (oom->free_other_stream)
 		gp_say(words, ", %s in other streams",
-		       gp_bytes_text(oom->free_other_stream, bytes));
+		       GP_BYTES(oom->free_other_stream));
 	if (oom->free_other_pool)
 		gp_say(words, ", %s in other pools",
-		       gp_bytes_text(oom->free_other_pool, bytes));
+		       GP_BYTES(oom->free_other_pool));
 }
 
 /* Names the pool: each is divided into one for small and one for large blocks.
@@ -106,26 +101,23 @@ struct gp_words explain_request(const struct gp_explain *e)
 	const struct gp_oom *oom = &e->result.first_oom;
 	bool is_elsewhere = oom->free_other_stream || oom->free_other_pool;
 	struct gp_words words = { 0 };
-	char at[GP_EVENT_TEXT], size[GP_BYTES_TEXT], site[EXPLAIN_SITE];
-	char held[GP_BYTES_TEXT], left[GP_TROUBLE_LEFT], own[GP_BYTES_TEXT];
-	char largest[GP_BYTES_TEXT];
+	char at[GP_EVENT_TEXT], site[EXPLAIN_SITE], left[GP_TROUBLE_LEFT];
 
 	if (!oom->is_there)
 		return words;
 	gp_say(&words, "At %s, %s were asked for%s",
 	       gp_event_moment(e->trace, e->device, &e->steps, oom->event, at),
-	       gp_bytes_text(oom->size, size),
-	       explain_site(e->trace, oom->site, site));
+	       GP_BYTES(oom->size), explain_site(e->trace, oom->site, site));
 	if (is_elsewhere)
 		say_pool(&words, e);
 	gp_say(&words, ". Free: %s; %s reserved but unallocated",
-	       gp_trouble_left(oom, left), gp_bytes_text(e->gap.bytes, held));
+	       gp_trouble_left(oom, left), GP_BYTES(e->gap.bytes));
 	if (is_elsewhere)
 		gp_say(&words, ": %s in that stream and pool",
-		       gp_bytes_text(oom->free_its_own, own));
+		       GP_BYTES(oom->free_its_own));
 	if (oom->free_its_own)
 		gp_say(&words, ", the largest piece %s",
-		       gp_bytes_text(oom->largest_free, largest));
+		       GP_BYTES(oom->largest_free));
 	say_elsewhere(&words, oom);
 	gp_say(&words, ".");
 	return words;
@@ -134,15 +126,13 @@ struct gp_words explain_request(const struct gp_explain *e)
 struct gp_words explain_relief(const struct gp_explain *e)
 {
 	struct gp_words words = { 0 };
-	char segments[GP_PLURAL_TEXT], blocks[GP_PLURAL_TEXT];
-	char bytes[GP_BYTES_TEXT];
 
 	if (e->relief.segments)
 		gp_say(&words,
 		       "If %s (%s) in %s were free, it would have been served.",
-		       gp_plural_text(e->relief.blocks, "block", blocks),
-		       gp_bytes_text(e->relief.bytes, bytes),
-		       gp_plural_text(e->relief.segments, "segment", segments));
+		       GP_PLURAL(e->relief.blocks, "block"),
+		       GP_BYTES(e->relief.bytes),
+		       GP_PLURAL(e->relief.segments, "segment"));
 	return words;
 }
 
@@ -152,18 +142,17 @@ struct gp_words explain_relief(const struct gp_explain *e)
 static void say_too_small(struct gp_words *words, size_t looked, size_t small,
 			  uint64_t others)
 {
-	char first[GP_COUNT_TEXT + 16] = "them", text[GP_COUNT_TEXT];
+	char first[GP_COUNT_TEXT + 16] = "them";
 
 	if (looked < others)
 		snprintf(first, sizeof(first), "the first %s",
-			 gp_count_text(looked, text));
+			 GP_COUNT(looked));
 	if (others == 1)
 		gp_say(words, "; it does not fit");
 	else if (small == looked)
 		gp_say(words, "; none of %s fits", first);
 	else
-		gp_say(words, "; %s of %s do%s not fit",
-		       gp_count_text(small, text), first,
+		gp_say(words, "; %s of %s do%s not fit", GP_COUNT(small), first,
 		       small == 1 ? "es" : "");
 	gp_say(words, " beside what is live");
 }
@@ -173,14 +162,12 @@ struct gp_words explain_others(const struct gp_explain *e)
 	struct gp_words words = { 0 };
 	uint64_t others = e->result.ooms.count - 1;
 	size_t small = 0;
-	char count[GP_PLURAL_TEXT];
 
 	if (e->failure_count < 2)
 		return words;
 	for (size_t i = 1; i < e->failure_count; i++)
 		small += e->failures[i].is_too_small;
-	gp_say(&words, "%s after it fail%s, too",
-	       gp_plural_text(others, "request", count),
+	gp_say(&words, "%s after it fail%s, too", GP_PLURAL(others, "request"),
 	       others == 1 ? "s" : "");
 	if (small)
 		say_too_small(&words, e->failure_count - 1, small, others);
@@ -299,7 +286,6 @@ const char *explain_fate(const struct gp_attempt *base,
 			 char text[EXPLAIN_FATE])
 {
 	uint64_t was = base->peak_reserved, is = trial->peak_reserved;
-	char ooms[GP_PLURAL_TEXT];
 
 	*text = '\0';
 	if (!trial->no_oom && (!trial->ooms || base->no_oom || !trial->serves))
@@ -307,7 +293,7 @@ const char *explain_fate(const struct gp_attempt *base,
 	/* For many, the table has no room to say it. */
 	if (!trial->no_oom)
 		snprintf(text, EXPLAIN_FATE, "%s%s",
-			 gp_plural_text(trial->ooms, "OOM", ooms),
+			 GP_PLURAL(trial->ooms, "OOM"),
 			 trial->ooms < 100 ? ", later" : "");
 	else if (!base->no_oom)
 		return explain_served(base->ooms, false);
@@ -339,11 +325,9 @@ struct gp_words explain_reason(const struct gp_gap *gap,
 {
 	const struct gp_gap_part *part = &gap->by_reason[reason];
 	struct gp_words words;
-	char largest[GP_BYTES_TEXT], pieces[GP_PLURAL_TEXT];
 
 	snprintf(words.text, GP_WORDS, "%s, largest %s; %s",
-		 gp_plural_text(part->blocks, "piece", pieces),
-		 gp_bytes_text(part->largest, largest),
+		 GP_PLURAL(part->blocks, "piece"), GP_BYTES(part->largest),
 		 explain_reasons[reason].note);
 	return words;
 }
@@ -398,31 +382,27 @@ const char *explain_reason_label(const struct gp_explain *e,
 struct gp_words explain_within(const struct gp_gap *gap)
 {
 	struct gp_words words = { 0 };
-	char rounding[GP_BYTES_TEXT], unsplit[GP_BYTES_TEXT];
 
 	if (gap->rounding + gap->unsplit)
 		snprintf(words.text, GP_WORDS,
 			 "and within allocated memory: %s lost to rounding, %s "
 			 "to blocks that were not split",
-			 gp_bytes_text(gap->rounding, rounding),
-			 gp_bytes_text(gap->unsplit, unsplit));
+			 GP_BYTES(gap->rounding), GP_BYTES(gap->unsplit));
 	return words;
 }
 
 const char *explain_who(const struct gp_trace *trace,
 			const struct gp_culprit *c, char text[EXPLAIN_WHO])
 {
-	char blocks[GP_PLURAL_TEXT], least[GP_BYTES_TEXT], most[GP_BYTES_TEXT];
-	char site[EXPLAIN_SITE];
+	char least[GP_BYTES_TEXT], most[GP_BYTES_TEXT], site[EXPLAIN_SITE];
 	bool is_range;
 
 	gp_bytes_text(c->least, least);
 	gp_bytes_text(c->most, most);
 	is_range = strcmp(least, most) != 0;
 	snprintf(text, EXPLAIN_WHO, "%s of %s%s%s%s",
-		 gp_plural_text(c->blocks, "block", blocks), least,
-		 is_range ? " to " : "", is_range ? most : "",
-		 explain_site(trace, c->site, site));
+		 GP_PLURAL(c->blocks, "block"), least, is_range ? " to " : "",
+		 is_range ? most : "", explain_site(trace, c->site, site));
 	return text;
 }
 
@@ -445,13 +425,12 @@ struct gp_words explain_culprit_now(const struct gp_trace *trace,
 				    const struct gp_culprit *c)
 {
 	struct gp_words words;
-	char text[EXPLAIN_WHO], bytes[GP_BYTES_TEXT], units[UNITS_TEXT];
-	char events[GP_PLURAL_TEXT];
+	char text[EXPLAIN_WHO], units[UNITS_TEXT], events[GP_PLURAL_TEXT];
 
 	gp_plural_text(c->events, "event", events);
 	snprintf(words.text, GP_WORDS, "%s %s %s in %s%s%s",
 		 explain_who(trace, c, text), c->blocks == 1 ? "pins" : "pin",
-		 gp_bytes_text(c->bytes, bytes), units_text(c, units),
+		 GP_BYTES(c->bytes), units_text(c, units),
 		 c->from_start ? ", some since before the trace"
 		 : c->events   ? "; the oldest has lived for "
 			       : "",
@@ -463,12 +442,11 @@ struct gp_words explain_culprit_over_time(const struct gp_trace *trace,
 					  const struct gp_culprit *c)
 {
 	struct gp_words words;
-	char text[EXPLAIN_WHO], bytes[GP_BYTES_TEXT], events[GP_PLURAL_TEXT];
+	char text[EXPLAIN_WHO];
 
 	snprintf(words.text, GP_WORDS, "%s %s %s on average, for %s",
 		 explain_who(trace, c, text), c->blocks == 1 ? "pins" : "pin",
-		 gp_bytes_text(c->bytes, bytes),
-		 gp_plural_text(c->events, "event", events));
+		 GP_BYTES(c->bytes), GP_PLURAL(c->events, "event"));
 	return words;
 }
 
@@ -493,7 +471,6 @@ struct gp_words explain_pending(const struct gp_explain *e)
 {
 	struct gp_words words = { 0 };
 	const struct gp_waiting *w = &e->waiting;
-	char frees[GP_PLURAL_TEXT], peak[GP_BYTES_TEXT], each[GP_COUNT_TEXT];
 	char at[GP_EVENT_TEXT];
 
 	if (!w->frees)
@@ -501,11 +478,10 @@ struct gp_words explain_pending(const struct gp_explain *e)
 	snprintf(words.text, GP_WORDS,
 		 "%s pending, for another stream (record_stream): up to %s "
 		 "at once, at %s; %s MiB x events in all.",
-		 gp_plural_text(w->frees, "free", frees),
-		 gp_bytes_text(w->peak, peak),
+		 GP_PLURAL(w->frees, "free"), GP_BYTES(w->peak),
 		 gp_event_words_in(e->trace, e->device, &e->steps,
 				   w->peak_event, at),
-		 gp_count_text((uint64_t)(w->byte_events / 1048576), each));
+		 GP_COUNT((uint64_t)(w->byte_events / 1048576)));
 	return words;
 }
 
@@ -519,20 +495,15 @@ struct gp_words explain_calls(const struct gp_explain *e)
 	const struct gp_device_calls *calls = &e->base_calls;
 	double us = gp_price_of(gp_prices_built_in(), calls,
 				e->result.counts.synchronizes);
-	char mallocs[GP_COUNT_TEXT], frees[GP_COUNT_TEXT];
-	char retries[GP_PLURAL_TEXT], bytes[GP_BYTES_TEXT];
 	uint64_t given = e->retries.bytes;
 
 	snprintf(words.text, GP_WORDS,
 		 "%s cudaMalloc or map, %s cudaFree or unmap: driver calls of "
 		 "about %.1f ms; %s retried%s%s%s.",
-		 gp_count_text((uint64_t)e->result.counts.device_allocs,
-			       mallocs),
-		 gp_count_text((uint64_t)e->result.counts.device_frees, frees),
-		 us / 1e3,
-		 gp_plural_text((uint64_t)e->result.counts.retries, "request",
-				retries),
-		 given ? ", " : "", given ? gp_bytes_text(given, bytes) : "",
+		 GP_COUNT((uint64_t)e->result.counts.device_allocs),
+		 GP_COUNT((uint64_t)e->result.counts.device_frees), us / 1e3,
+		 GP_PLURAL((uint64_t)e->result.counts.retries, "request"),
+		 given ? ", " : "", given ? GP_BYTES(given) : "",
 		 given ? " released to serve requests" : "");
 	return words;
 }
@@ -541,16 +512,14 @@ struct gp_words explain_caches(const struct gp_explain *e)
 {
 	struct gp_words words = { 0 };
 	const struct gp_releases *r = &e->empty_caches;
-	char calls[GP_PLURAL_TEXT], bytes[GP_BYTES_TEXT], paid[GP_BYTES_TEXT];
 
 	if (!r->count)
 		return words;
 	snprintf(words.text, GP_WORDS,
 		 "%s of empty_cache released %s, of which %s were requested "
 		 "again %s.",
-		 gp_plural_text(r->count, "call", calls),
-		 gp_bytes_text(r->bytes, bytes),
-		 gp_bytes_text(r->paid_again, paid),
+		 GP_PLURAL(r->count, "call"), GP_BYTES(r->bytes),
+		 GP_BYTES(r->paid_again),
 		 e->steps.count ? "within a step" : "before the next one");
 	return words;
 }
@@ -594,8 +563,6 @@ struct gp_words explain_growth(const struct gp_explain *e)
 	const struct gp_step *from, *to;
 	uint64_t grown = 0, by_class;
 	unsigned class;
-	char bytes[GP_BYTES_TEXT], a[GP_BYTES_TEXT], b[GP_BYTES_TEXT];
-	char low[GP_BYTES_TEXT], most[GP_BYTES_TEXT];
 
 	if (!steps->count)
 		return words;
@@ -609,13 +576,11 @@ struct gp_words explain_growth(const struct gp_explain *e)
 	snprintf(words.text, GP_WORDS,
 		 "What is live at a step's end grew by %s from step %" PRIu64
 		 " to %" PRIu64 " (%s to %s), most in blocks of %s and up: %s.",
-		 gp_bytes_text(grown, bytes),
+		 GP_BYTES(grown),
 		 gp_step_number(e->trace, e->device, steps, steps->count / 2),
 		 gp_step_number(e->trace, e->device, steps, steps->count - 1),
-		 gp_bytes_text(from->live_at_end, a),
-		 gp_bytes_text(to->live_at_end, b),
-		 gp_bytes_text(UINT64_C(1) << class, low),
-		 gp_bytes_text(by_class, most));
+		 GP_BYTES(from->live_at_end), GP_BYTES(to->live_at_end),
+		 GP_BYTES(UINT64_C(1) << class), GP_BYTES(by_class));
 	return words;
 }
 

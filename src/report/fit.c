@@ -173,15 +173,11 @@ static const char *how_exactly(const struct gp_fit_report *r)
 static void print_fits(const struct gp_page *page,
 		       const struct gp_fit_report *r, struct need need)
 {
-	char needed[GP_BYTES_TEXT], total[GP_BYTES_TEXT];
-
 	if (need.all)
 		gp_page_line(page, GP_TONE_GOOD, 0,
 			     "%s fits: it needs %s%s of the %s that %s has.",
-			     r->program, how_exactly(r),
-			     gp_bytes_text(need.all, needed),
-			     gp_bytes_text(r->gpu->capacity, total),
-			     r->gpu->name);
+			     r->program, how_exactly(r), GP_BYTES(need.all),
+			     GP_BYTES(r->gpu->capacity), r->gpu->name);
 	else
 		gp_page_line(page, GP_TONE_GOOD, 0, "%s fits %s.", r->program,
 			     r->gpu->name);
@@ -190,15 +186,12 @@ static void print_fits(const struct gp_page *page,
 static void print_range(const struct gp_page *page,
 			const struct gp_fit_report *r, struct need need)
 {
-	char low[GP_BYTES_TEXT], high[GP_BYTES_TEXT], total[GP_BYTES_TEXT];
-
 	gp_page_line(page, GP_TONE_BAD, 0,
 		     "%s may fit %s, or not: it needs %s%s to %s of its %s, by "
 		     "what the process holds there besides PyTorch.",
 		     r->program, r->gpu->name, how_exactly(r),
-		     gp_bytes_text(least_of(r, need), low),
-		     gp_bytes_text(need.all, high),
-		     gp_bytes_text(r->gpu->capacity, total));
+		     GP_BYTES(least_of(r, need)), GP_BYTES(need.all),
+		     GP_BYTES(r->gpu->capacity));
 	gp_page_line(page, GP_TONE_BAD, 0, "With the most of that: %s",
 		     verdict_sentence(verdict_of(r)).text);
 }
@@ -240,7 +233,7 @@ static void print_less(const struct gp_page *page,
 		       const struct gp_fit_report *r)
 {
 	const struct gp_fit_again *again = &r->again;
-	char event[GP_EVENT_TEXT], times[GP_PLURAL_TEXT];
+	char event[GP_EVENT_TEXT];
 
 	if (!again->ooms) {
 		gp_page_line(page, GP_TONE_GOOD, 0,
@@ -255,7 +248,7 @@ static void print_less(const struct gp_page *page,
 		     "that memory %s failed, %s%s, and it went on and ended "
 		     "well.",
 		     r->program, r->gpu->name,
-		     gp_plural_text(again->ooms, "request", times),
+		     GP_PLURAL(again->ooms, "request"),
 		     again->ooms > 1 ? "the first at " : "at ",
 		     gp_event_words(again->trace, again->device, again->event,
 				    event));
@@ -319,13 +312,10 @@ static void print_caveats(const struct gp_page *page,
 /* " (between 1.00 GiB and 1.50 GiB)", where it is an estimate. */
 static const char *range_of(const struct gp_verdict *v, char text[RANGE_TEXT])
 {
-	char low[GP_BYTES_TEXT], high[GP_BYTES_TEXT];
-
 	*text = '\0';
 	if (v->high && v->high != v->low)
 		snprintf(text, RANGE_TEXT, " (between %s and %s)",
-			 gp_bytes_text(v->low, low),
-			 gp_bytes_text(v->high, high));
+			 GP_BYTES(v->low), GP_BYTES(v->high));
 	return text;
 }
 
@@ -333,8 +323,7 @@ static void print_need(const struct gp_page *page, const char *label,
 		       const struct gp_fit_report *r, struct need need,
 		       bool is_verdict)
 {
-	char all[GP_BYTES_TEXT], pytorch[GP_BYTES_TEXT];
-	char besides[GP_BYTES_TEXT], range[RANGE_TEXT], note[240];
+	char all[GP_BYTES_TEXT], range[RANGE_TEXT], note[240];
 
 	if (need.pytorch == GP_UNLIMITED)
 		gp_page_row(page, &(struct gp_page_row){ label, "none",
@@ -343,9 +332,9 @@ static void print_need(const struct gp_page *page, const char *label,
 	if (!need.all)
 		return;
 	snprintf(note, sizeof(note), "%s for PyTorch%s, %s besides; %s%s",
-		 gp_bytes_text(need.pytorch, pytorch),
+		 GP_BYTES(need.pytorch),
 		 is_verdict ? range_of(verdict_of(r), range) : "",
-		 gp_bytes_text(r->besides.high, besides),
+		 GP_BYTES(r->besides.high),
 		 need.smallest ? "smallest device: "
 			       : "no device is large enough",
 		 need.smallest ? need.smallest->name : "");
@@ -392,18 +381,17 @@ static void print_needs(const struct gp_page *page,
 static void print_besides(const struct gp_page *page,
 			  const struct gp_fit_report *r)
 {
-	char low[GP_BYTES_TEXT], high[GP_BYTES_TEXT];
 	bool is_range = r->besides.low < r->besides.high;
 
-	gp_page_field(
-		page, "Besides",
-		"CUDA's context, loaded code and libraries' own memory: "
-		"%s%s%s %s (%s); NCCL's is not counted",
-		is_range ? gp_bytes_text(r->besides.low, low) : "",
-		is_range ? " to " : "", gp_bytes_text(r->besides.high, high),
-		r->besides.source ? "as users saw it" : "on other devices",
-		r->besides.source ? r->besides.source
-				  : "none was published for this one");
+	gp_page_field(page, "Besides",
+		      "CUDA's context, loaded code and libraries' own memory: "
+		      "%s%s%s %s (%s); NCCL's is not counted",
+		      is_range ? GP_BYTES(r->besides.low) : "",
+		      is_range ? " to " : "", GP_BYTES(r->besides.high),
+		      r->besides.source ? "as users saw it"
+					: "on other devices",
+		      r->besides.source ? r->besides.source
+					: "none was published for this one");
 }
 
 void gp_report_fit_text(const struct gp_fit_report *r,

@@ -50,11 +50,10 @@ static struct gp_floor_parts parts_of(const struct gp_floor_device *device)
 #define SIGNED_TEXT (GP_BYTES_TEXT + 1)
 static const char *signed_text(int64_t bytes, char text[SIGNED_TEXT])
 {
-	char size[GP_BYTES_TEXT];
 	uint64_t distance = bytes < 0 ? -(uint64_t)bytes : (uint64_t)bytes;
 
 	snprintf(text, SIGNED_TEXT, "%s%s", bytes < 0 ? "-" : "+",
-		 gp_bytes_text(distance, size));
+		 GP_BYTES(distance));
 	return text;
 }
 
@@ -103,19 +102,17 @@ static void print_bound(const struct gp_page *page,
 			const struct gp_floor_report *report,
 			const struct gp_floor_device *d)
 {
-	char bytes[GP_BYTES_TEXT], other[GP_BYTES_TEXT], note[128];
-	char event[GP_COUNT_TEXT];
+	char bytes[GP_BYTES_TEXT], note[128];
 
 	if (!report->settings)
 		snprintf(note, sizeof(note), "at time %s",
-			 gp_count_text(d->floor.bound_time, event));
+			 GP_COUNT(d->floor.bound_time));
 	else
 		snprintf(note, sizeof(note), "%s%s; %s as requested",
 			 d->floor.bound_time ? "event " : "at the start",
-			 d->floor.bound_time
-				 ? gp_count_text(d->floor.bound_time - 1, event)
-				 : "",
-			 gp_bytes_text(d->requested, other));
+			 d->floor.bound_time ? GP_COUNT(d->floor.bound_time - 1)
+					     : "",
+			 GP_BYTES(d->requested));
 	gp_page_row(page,
 		    &(struct gp_page_row){ "Live at once",
 					   gp_bytes_text(d->floor.bound, bytes),
@@ -126,14 +123,14 @@ static void print_packing(const struct gp_page *page,
 			  const struct gp_floor_device *d)
 {
 	const struct gp_floor *f = &d->floor;
-	char bytes[GP_BYTES_TEXT], by[GP_BYTES_TEXT], blocks[GP_PLURAL_TEXT];
+	char bytes[GP_BYTES_TEXT];
 	char note[192], above[GP_BYTES_TEXT + 16] = "no more than that";
 
 	if (f->height > f->bound)
 		snprintf(above, sizeof(above), "%s more",
-			 gp_bytes_text(f->height - f->bound, by));
+			 GP_BYTES(f->height - f->bound));
 	snprintf(note, sizeof(note), "%s; of %s, %s%s", above,
-		 gp_plural_text(d->spans.count, "block", blocks),
+		 GP_PLURAL(d->spans.count, "block"),
 		 gp_floor_method_name(f->method),
 		 f->is_least && f->height > f->bound ? "; none needs less"
 						     : "");
@@ -147,7 +144,7 @@ static void print_run(const struct gp_page *page,
 		      const struct gp_floor_report *report,
 		      const struct gp_floor_device *d)
 {
-	char bytes[GP_BYTES_TEXT], capacity[GP_BYTES_TEXT], note[512];
+	char bytes[GP_BYTES_TEXT], note[512];
 
 	snprintf(note, sizeof(note), "%s; PyTorch 2.%u%s",
 		 gp_head_settings(report->conf), report->settings->release,
@@ -161,7 +158,7 @@ static void print_run(const struct gp_page *page,
 			     "With %s it runs out of memory: %s not served. "
 			     "All requests are counted here, as if they had "
 			     "been.",
-			     gp_bytes_text(d->capacity, capacity),
+			     GP_BYTES(d->capacity),
 			     gp_plural_text(d->dropped, "request", note));
 }
 
@@ -169,19 +166,18 @@ static void print_sentence(const struct gp_page *page,
 			   const struct gp_floor_report *report,
 			   const struct gp_floor_device *d)
 {
-	char bound[GP_BYTES_TEXT], height[GP_BYTES_TEXT], run[GP_BYTES_TEXT];
-	char count[GP_COUNT_TEXT], rounding[GP_COUNT_TEXT + 64] = "";
+	char rounding[GP_COUNT_TEXT + 64] = "";
 
 	if (report->round > 1)
 		snprintf(rounding, sizeof(rounding),
 			 " that rounds sizes up to %s bytes",
-			 gp_count_text(report->round, count));
+			 GP_COUNT(report->round));
 	gp_page_line(page, GP_TONE_TITLE, 2,
 		     "No allocator%s could do with less than %s; a packing of "
 		     "%s exists; PyTorch reserves %s.",
-		     rounding, gp_bytes_text(d->floor.bound, bound),
-		     gp_bytes_text(d->floor.height, height),
-		     gp_bytes_text(d->breakdown.reserved, run));
+		     rounding, GP_BYTES(d->floor.bound),
+		     GP_BYTES(d->floor.height),
+		     GP_BYTES(d->breakdown.reserved));
 }
 
 static void print_spans(const struct gp_page *page,
@@ -189,26 +185,23 @@ static void print_spans(const struct gp_page *page,
 			const struct gp_floor_device *d)
 {
 	const struct gp_floor *f = &d->floor;
-	char a[GP_COUNT_TEXT], b[GP_COUNT_TEXT];
 
 	if (!report->capacity)
-		gp_page_line(
-			page, GP_TONE_TITLE, 2,
-			"A packing of %s bytes exists; none needs less "
-			"than %s.",
-			gp_count_text(f->height, a),
-			gp_count_text(f->is_least ? f->height : f->bound, b));
+		gp_page_line(page, GP_TONE_TITLE, 2,
+			     "A packing of %s bytes exists; none needs less "
+			     "than %s.",
+			     GP_COUNT(f->height),
+			     GP_COUNT(f->is_least ? f->height : f->bound));
 	else if (f->height <= report->capacity)
 		gp_page_line(page, GP_TONE_GOOD, 2,
 			     "They fit %s bytes: a packing of %s exists.",
-			     gp_count_text(report->capacity, a),
-			     gp_count_text(f->height, b));
+			     GP_COUNT(report->capacity), GP_COUNT(f->height));
 	else
 		gp_page_line(page, GP_TONE_BAD, 2,
 			     f->is_impossible
 				     ? "They do not fit %s bytes."
 				     : "No packing in %s bytes was found.",
-			     gp_count_text(report->capacity, a));
+			     GP_COUNT(report->capacity));
 }
 
 void gp_report_floor_text(const struct gp_floor_report *report,

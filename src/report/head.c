@@ -16,8 +16,6 @@
 const char *gp_recorded_more(const struct gp_recorded *recorded,
 			     uint64_t replayed, char text[GP_RECORDED_TEXT])
 {
-	char most[GP_BYTES_TEXT], first[GP_BYTES_TEXT], used[GP_BYTES_TEXT];
-	char hidden[GP_BYTES_TEXT], here[GP_BYTES_TEXT];
 	int n;
 
 	if (!recorded->has_reserved || recorded->reserved <= replayed)
@@ -26,17 +24,15 @@ const char *gp_recorded_more(const struct gp_recorded *recorded,
 		     "At least %s was reserved at the peak, as the recording "
 		     "itself says. Its requests account for %s, which the "
 		     "replay's numbers describe. ",
-		     gp_bytes_text(recorded->reserved, most),
-		     gp_bytes_text(replayed, here));
+		     GP_BYTES(recorded->reserved), GP_BYTES(replayed));
 	if (recorded->has_first)
 		n += snprintf(text + n, GP_RECORDED_TEXT - (size_t)n,
 			      "It began with %s reserved: %s in use, and %s "
 			      "free in memory that the recording never shows. ",
-			      gp_bytes_text(recorded->first_reserved, first),
-			      gp_bytes_text(recorded->first_allocated, used),
-			      gp_bytes_text(recorded->first_reserved -
-						    recorded->first_allocated,
-					    hidden));
+			      GP_BYTES(recorded->first_reserved),
+			      GP_BYTES(recorded->first_allocated),
+			      GP_BYTES(recorded->first_reserved -
+				       recorded->first_allocated));
 	snprintf(text + n, GP_RECORDED_TEXT - (size_t)n,
 		 "A recording from the start of the program would show "
 		 "everything.");
@@ -98,7 +94,6 @@ void gp_guess_print(const struct gp_page *page,
 {
 	size_t count;
 	const struct gp_guess_row *rows = gp_guess_table(&count);
-	char number[GP_COUNT_TEXT];
 
 	if (!gp_guess_total(guesses))
 		return;
@@ -110,8 +105,7 @@ void gp_guess_print(const struct gp_page *page,
 
 		if (n)
 			gp_page_line(page, GP_TONE_PLAIN, 11, "%9s  %s",
-				     gp_count_text(n, number),
-				     gp_guess_sentence(&rows[i]));
+				     GP_COUNT(n), gp_guess_sentence(&rows[i]));
 	}
 }
 
@@ -324,14 +318,13 @@ static bool is_fitted(const struct gp_report *report, const struct gp_run *run,
 
 struct gp_words gp_head_room(const struct gp_refused_room *room)
 {
-	char below[GP_BYTES_TEXT], least[GP_BYTES_TEXT];
+	char least[GP_BYTES_TEXT];
 	struct gp_words words = { "" };
 
 	gp_say(&words,
 	       "with less than %s, as a request was refused; --capacity %s is "
 	       "the least that was enough",
-	       gp_bytes_text(room->below, below),
-	       gp_bytes_exact(room->least, least));
+	       GP_BYTES(room->below), gp_bytes_exact(room->least, least));
 	return words;
 }
 
@@ -359,8 +352,7 @@ void gp_head_device(const struct gp_page *page, const struct gp_report *report,
 {
 	const struct gp_replay_result *result = &run->results[device];
 	const struct gp_device_trace *trace = &report->trace->devices[device];
-	char label[32], bytes[GP_BYTES_TEXT], allocs[GP_PLURAL_TEXT];
-	char events[GP_PLURAL_TEXT];
+	char label[32], bytes[GP_BYTES_TEXT];
 
 	snprintf(label, sizeof(label), "Device %u", trace->device);
 	gp_page_field(page, label, "memory: %s%s; %s in %s",
@@ -368,22 +360,20 @@ void gp_head_device(const struct gp_page *page, const struct gp_report *report,
 		      is_fitted(report, run, device)
 			      ? " (fitted to the recording)"
 			      : "",
-		      gp_plural_text(result->allocs, "allocation", allocs),
-		      gp_plural_text(trace->event_count, "event", events));
+		      GP_PLURAL(result->allocs, "allocation"),
+		      GP_PLURAL(trace->event_count, "event"));
 	gp_head_refused_room(page, report, run, device);
 }
 
 void gp_head_timing(const struct gp_page *page, const struct gp_timing *timing)
 {
-	char events[GP_PLURAL_TEXT];
-
 	if (!timing)
 		return;
 	gp_page_blank(page);
 	gp_page_line(page, GP_TONE_PLAIN, 2,
 		     "Time: %.1f ms to read, %.1f ms to replay, %s",
 		     timing->read_s * 1e3, timing->replay_s * 1e3,
-		     gp_plural_text(timing->events, "event", events));
+		     GP_PLURAL(timing->events, "event"));
 }
 
 uint64_t gp_head_events(const struct gp_report *report,
@@ -432,10 +422,7 @@ const struct gp_estimate *gp_run_estimate(const struct gp_run *run,
 const char *gp_estimate_text(const struct gp_estimate *estimate,
 			     char text[GP_ESTIMATE_TEXT])
 {
-	char low[GP_BYTES_TEXT], high[GP_BYTES_TEXT];
-
 	snprintf(text, GP_ESTIMATE_TEXT, "an estimate: %s to %s",
-		 gp_bytes_text(estimate->low, low),
-		 gp_bytes_text(estimate->high, high));
+		 GP_BYTES(estimate->low), GP_BYTES(estimate->high));
 	return text;
 }

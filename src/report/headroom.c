@@ -47,7 +47,7 @@ static void print_answer(const struct gp_page *page,
 	const struct gp_headroom_bound *oom = &h->bounds[GP_NO_OOM];
 	const struct gp_headroom_bound *retry = &h->bounds[GP_NO_RETRY];
 	const char *most = h->start_reserved > h->live ? "at most " : "";
-	char a[MIB_TEXT], b[MIB_TEXT], x[GP_BYTES_TEXT], y[GP_BYTES_TEXT];
+	char a[MIB_TEXT], b[MIB_TEXT];
 
 	if (!oom->is_there) {
 		gp_page_line(page, GP_TONE_BAD, 2,
@@ -59,14 +59,13 @@ static void print_answer(const struct gp_page *page,
 	gp_page_line(page, GP_TONE_TITLE, 2,
 		     "Without an out-of-memory error %s needs %s%s (%s).", who,
 		     oom->capacity == h->least ? most : "",
-		     mib_text(oom->capacity, a),
-		     gp_bytes_text(oom->capacity, x));
+		     mib_text(oom->capacity, a), GP_BYTES(oom->capacity));
 	if (retry->is_there)
 		gp_page_line(page, GP_TONE_TITLE, 2,
 			     "Without a retry %s needs %s%s (%s).", who,
 			     retry->capacity == h->least ? most : "",
 			     mib_text(retry->capacity, b),
-			     gp_bytes_text(retry->capacity, y));
+			     GP_BYTES(retry->capacity));
 }
 
 /* The verdict on the capacity that was asked for or recorded; nothing without
@@ -75,12 +74,11 @@ static void print_verdict(const struct gp_page *page,
 			  const struct gp_verdict *v)
 {
 	bool is_on_one = v->capacity != GP_UNLIMITED;
-	char capacity[GP_BYTES_TEXT];
 
 	if (is_on_one) {
 		gp_page_line(page,
 			     verdict_is_bad(v) ? GP_TONE_BAD : GP_TONE_PLAIN, 2,
-			     "On %s: %s", gp_bytes_text(v->capacity, capacity),
+			     "On %s: %s", GP_BYTES(v->capacity),
 			     verdict_sentence(v).text);
 		if (v->conf)
 			verdict_print_line(page, "    ", v);
@@ -105,17 +103,16 @@ static void print_floor(const struct gp_page *page,
 			const struct gp_headroom_report *report, size_t device)
 {
 	const struct gp_headroom *h = &report->runs[0].devices[device];
-	char live[GP_BYTES_TEXT], other[GP_BYTES_TEXT];
 
 	gp_page_line(page, GP_TONE_PLAIN, 2,
 		     "The program itself holds %s at once, which no setting "
 		     "changes.",
-		     gp_bytes_text(h->live, live));
+		     GP_BYTES(h->live));
 	if (h->start_reserved > h->live)
 		gp_page_line(page, GP_TONE_PLAIN, 2,
 			     "The trace begins with %s reserved, below which "
 			     "nothing was tried.",
-			     gp_bytes_text(h->start_reserved, live));
+			     GP_BYTES(h->start_reserved));
 	if (h->start_reserved && asks_other_settings(report))
 		gp_page_line(page, GP_TONE_BAD, 2,
 			     "What it begins with was cached under the "
@@ -126,7 +123,7 @@ static void print_floor(const struct gp_page *page,
 		gp_page_line(page, GP_TONE_PLAIN, 2,
 			     "Others use up to %s of the device, which is part "
 			     "of these capacities.",
-			     gp_bytes_text(h->other, other));
+			     GP_BYTES(h->other));
 }
 
 /* ---- the settings side by side ---- */
@@ -226,7 +223,7 @@ static void print_above(const struct gp_page *page,
 			const struct gp_headroom_bound *bound, const char *what,
 			bool is_settled)
 {
-	char gap[GP_BYTES_TEXT], top[MIB_TEXT], from[MIB_TEXT];
+	char top[MIB_TEXT], from[MIB_TEXT];
 
 	if (!bound->is_there)
 		return;
@@ -235,8 +232,7 @@ static void print_above(const struct gp_page *page,
 		gp_page_line(page, GP_TONE_BAD, 2,
 			     "  No %s from %s on, as far as tried: the "
 			     "capacities tried are up to %s apart.",
-			     what, from,
-			     gp_bytes_text(bound->unknown_above, gap));
+			     what, from, GP_BYTES(bound->unknown_above));
 	else if (is_settled)
 		gp_page_line(page, GP_TONE_PLAIN, 2,
 			     "  No %s at any capacity from %s on.", what, from);
@@ -250,7 +246,7 @@ static void print_above(const struct gp_page *page,
 static void print_below(const struct gp_page *page,
 			const struct gp_headroom_bound *bound, bool has_others)
 {
-	char fine[MIB_TEXT], gap[GP_BYTES_TEXT];
+	char fine[MIB_TEXT];
 
 	if (!bound->is_there || !bound->failing)
 		return;
@@ -266,16 +262,14 @@ static void print_below(const struct gp_page *page,
 	if (bound->unknown_below)
 		gp_page_line(page, GP_TONE_PLAIN, 2,
 			     "  Below, a range of %s was not tried.",
-			     gp_bytes_text(bound->unknown_below, gap));
+			     GP_BYTES(bound->unknown_below));
 }
 
 static void print_known(const struct gp_page *page, const struct gp_headroom *h)
 {
-	char replays[GP_PLURAL_TEXT];
-
 	gp_page_line(page, GP_TONE_PLAIN, 2,
 		     "How certain that is (%s, in steps of 2 MiB):",
-		     gp_plural_text(h->replays, "replay", replays));
+		     GP_PLURAL(h->replays, "replay"));
 	print_above(page, &h->bounds[GP_NO_OOM], "OOM", h->is_settled);
 	print_below(page, &h->bounds[GP_NO_OOM], h->other);
 	print_above(page, &h->bounds[GP_NO_RETRY], "retry", h->is_settled);
@@ -321,12 +315,11 @@ static void print_point(const struct gp_page *page, const struct gp_headroom *h,
 	const char *ink = page->style->ascii ? "#" : "█";
 	unsigned width = (unsigned)ceil(time_us * BAR / most_us);
 	const char *note = note_of(h, point);
-	char capacity[MIB_TEXT], ooms[GP_COUNT_TEXT], retries[GP_COUNT_TEXT];
+	char capacity[MIB_TEXT];
 
 	fprintf(page->out, "%12s%8s%9s%11.1f ms  ",
-		mib_text(point->capacity, capacity),
-		gp_count_text(point->ooms, ooms),
-		gp_count_text(point->retries, retries), time_us / 1e3);
+		mib_text(point->capacity, capacity), GP_COUNT(point->ooms),
+		GP_COUNT(point->retries), time_us / 1e3);
 	for (unsigned i = 0; i < width; i++)
 		fputs(ink, page->out);
 	if (*note)
@@ -359,7 +352,7 @@ static void print_idle(const struct gp_page *page,
 	const struct gp_ranks *ranks = report->ranks;
 	const struct gp_study *study = report->study;
 	size_t busy = ranks ? gp_ranks_busy(ranks) : 0, most;
-	char live[GP_BYTES_TEXT], name[RANKS_TITLE];
+	char name[RANKS_TITLE];
 
 	if (!busy || busy == ranks->count)
 		return;
@@ -374,7 +367,7 @@ static void print_idle(const struct gp_page *page,
 			     "%s, without requests, holds %s: it needs that at "
 			     "least.",
 			     ranks_name(ranks, most, name),
-			     gp_bytes_text(study->verdicts[most].live, live));
+			     GP_BYTES(study->verdicts[most].live));
 }
 
 /* ---- the whole ---- */

@@ -37,11 +37,10 @@ static const char *since(const struct gp_explain *e, const struct gp_culprit *c,
 static void print_amount(const struct gp_page *page, const struct gp_explain *e,
 			 uint64_t bytes, const char *words)
 {
-	char amount[GP_BYTES_TEXT], percent[GP_PERCENT_TEXT];
+	char percent[GP_PERCENT_TEXT];
 
 	gp_page_line(
-		page, GP_TONE_PLAIN, INDENT, "%11s %7s  %s",
-		gp_bytes_text(bytes, amount),
+		page, GP_TONE_PLAIN, INDENT, "%11s %7s  %s", GP_BYTES(bytes),
 		gp_percent_text((double)bytes / (double)e->live_bytes, percent),
 		words);
 }
@@ -120,15 +119,14 @@ static void words_in_brief(const struct gp_explain *e,
 			   const struct gp_culprit *c, unsigned columns,
 			   char words[WORDS])
 {
-	char name[GP_SITE_TEXT], tail[SINCE + GP_PLURAL_TEXT + 4];
-	char text[SINCE], blocks[GP_PLURAL_TEXT];
+	char name[GP_SITE_TEXT], tail[SINCE + GP_PLURAL_TEXT + 4], text[SINCE];
 
 	if (c->site == GP_NO_SITE) {
 		words_of_all(e, c, columns, words);
 		return;
 	}
-	snprintf(tail, sizeof(tail), ": %s%s",
-		 gp_plural_text(c->blocks, "block", blocks), since(e, c, text));
+	snprintf(tail, sizeof(tail), ": %s%s", GP_PLURAL(c->blocks, "block"),
+		 since(e, c, text));
 	put_site(e, c, columns > strlen(tail) + 3 ? columns - strlen(tail) : 3,
 		 name);
 	snprintf(words, WORDS, "%s%s", name, tail);
@@ -140,7 +138,7 @@ static void print_rest(const struct gp_page *page, const struct gp_explain *e,
 	uint64_t bytes = 0, blocks = 0;
 	const char *what = e->trace->site_count ? "sites or sizes" : "sizes";
 	const char *one = e->trace->site_count ? "site or size" : "size";
-	char words[2 * GP_PLURAL_TEXT], text[GP_PLURAL_TEXT];
+	char words[2 * GP_PLURAL_TEXT];
 
 	for (size_t i = shown; i < e->live.count; i++) {
 		bytes += e->live.list[i].bytes;
@@ -149,7 +147,7 @@ static void print_rest(const struct gp_page *page, const struct gp_explain *e,
 	if (!bytes)
 		return;
 	snprintf(words, sizeof(words), "%s of %zu other %s",
-		 gp_plural_text(blocks, "block", text), e->live.count - shown,
+		 GP_PLURAL(blocks, "block"), e->live.count - shown,
 		 e->live.count - shown > 1 ? what : one);
 	print_amount(page, e, bytes, words);
 }
@@ -176,12 +174,12 @@ static void print_holders(const struct gp_page *page,
 					   const struct gp_culprit *, unsigned,
 					   char[WORDS]))
 {
-	char bytes[GP_BYTES_TEXT], words[WORDS];
+	char words[WORDS];
 
 	if (!e->live_bytes)
 		return;
 	gp_page_line(page, GP_TONE_TITLE, 2, "Who holds the %s in use %s",
-		     gp_bytes_text(e->live_bytes, bytes), moment_words(e));
+		     GP_BYTES(e->live_bytes), moment_words(e));
 	for (size_t i = 0; i < e->live.count && i < most; i++) {
 		words_of(e, &e->live.list[i], page->columns - INDENT + 1,
 			 words);
@@ -301,15 +299,14 @@ static struct layer *find_layers(const struct gp_explain *e,
 static void print_layer(const struct gp_page *page, const struct gp_explain *e,
 			const struct layer *l)
 {
-	char words[GP_SITE_TEXT + GP_PLURAL_TEXT], count[GP_PLURAL_TEXT];
-	char name[GP_SITE_TEXT];
+	char words[GP_SITE_TEXT + GP_PLURAL_TEXT], name[GP_SITE_TEXT];
 
 	if (l->modules == 1)
 		snprintf(words, sizeof(words), "%s",
 			 gp_module_words(e->trace, &l->first->owner, name));
 	else
 		snprintf(words, sizeof(words), "%s: %s", l->words,
-			 gp_plural_text(l->modules, "module", count));
+			 GP_PLURAL(l->modules, "module"));
 	print_amount(page, e, l->bytes, words);
 }
 

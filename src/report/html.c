@@ -128,16 +128,12 @@ static void number(FILE *out, const char *key, uint64_t value, const char *text)
 
 void gp_html_bytes(FILE *out, const char *key, uint64_t bytes)
 {
-	char text[GP_BYTES_TEXT];
-
-	number(out, key, bytes, gp_bytes_text(bytes, text));
+	number(out, key, bytes, GP_BYTES(bytes));
 }
 
 void gp_html_count(FILE *out, const char *key, uint64_t count)
 {
-	char text[GP_COUNT_TEXT];
-
-	number(out, key, count, gp_count_text(count, text));
+	number(out, key, count, GP_COUNT(count));
 }
 
 void gp_html_row_end(FILE *out)
@@ -281,13 +277,13 @@ static void write_peak(const struct gp_replay_result *result, FILE *out)
 /* In place of the replay's peak, which would be taken for exact. */
 static void write_estimate(const struct gp_estimate *estimate, FILE *out)
 {
-	char bytes[GP_BYTES_TEXT], bounds[GP_ESTIMATE_TEXT];
+	char bounds[GP_ESTIMATE_TEXT];
 
 	fprintf(out,
 		"<div><dt>Peak reserved</dt><dd data-key=\"estimate\" "
 		"data-value=\"%" PRIu64 "\">%s</dd>"
 		"<dd class=\"note\">%s</dd></div>\n",
-		estimate->reserved, gp_bytes_text(estimate->reserved, bytes),
+		estimate->reserved, GP_BYTES(estimate->reserved),
 		gp_estimate_text(estimate, bounds));
 }
 
@@ -501,7 +497,6 @@ static void write_differences(const struct gp_report *report, size_t d,
 	for (size_t i = 0; i < sizeof(ids) / sizeof(*ids); i++) {
 		const struct gp_measure *measure = &gp_measures[ids[i]];
 		uint64_t was = measure->count(&a), is = measure->count(&b);
-		char text[GP_COUNT_TEXT];
 
 		gp_html_name(out, measure->label);
 		write_value("td", ids[i], &a, out);
@@ -513,10 +508,8 @@ static void write_differences(const struct gp_report *report, size_t d,
 				   : "",
 			is == was ? "same"
 			: measure->unit == GP_UNIT_BYTES
-				? gp_bytes_text(is > was ? is - was : was - is,
-						text)
-				: gp_count_text(is > was ? is - was : was - is,
-						text));
+				? GP_BYTES(is > was ? is - was : was - is)
+				: GP_COUNT(is > was ? is - was : was - is));
 		gp_html_row_end(out);
 	}
 	gp_html_table_end(out);

@@ -238,12 +238,11 @@ static void write_parts(const struct finding *f)
 static void write_gap(const struct finding *f)
 {
 	const struct gp_gap *gap = &f->explain->gap;
-	char bytes[GP_BYTES_TEXT];
 
 	if (!gap->bytes)
 		return;
 	title(f, "Where the %s are that are reserved but not allocated",
-	      gp_bytes_text(gap->bytes, bytes));
+	      GP_BYTES(gap->bytes));
 	write_bar(f);
 	gp_html_table(f->out, "gap",
 		      "free memory|#bytes|#pieces|#largest|use of it");
@@ -280,11 +279,10 @@ static void culprit_begin(const struct finding *f, const struct gp_culprit *c,
 			  bool has_stack)
 {
 	const struct gp_trace *trace = f->explain->trace;
-	char size[64], least[GP_BYTES_TEXT], site[GP_SITE_TEXT];
+	char size[64], site[GP_SITE_TEXT];
 	const char *name = size;
 
-	snprintf(size, sizeof(size), "blocks of %s",
-		 gp_bytes_text(c->least, least));
+	snprintf(size, sizeof(size), "blocks of %s", GP_BYTES(c->least));
 	if (c->site != GP_NO_SITE)
 		name = gp_site_text(trace, c->site, site);
 	if (has_stack && c->site != GP_NO_SITE &&

@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/bytes.h"
 #include "report/emit.h"
@@ -53,7 +52,6 @@ static struct census take_census(const struct gp_device_trace *device)
 static void print_title(const struct gp_page *page, const struct gp_info *info)
 {
 	const struct gp_trace *trace = info->trace;
-	char events[GP_PLURAL_TEXT], devices[GP_PLURAL_TEXT];
 	char title[RANKS_TITLE];
 	uint64_t count = 0;
 
@@ -63,8 +61,8 @@ static void print_title(const struct gp_page *page, const struct gp_info *info)
 		     ranks_run_title(info->ranks, info->rank_runs, info->path,
 				     title),
 		     trace->source ? trace->source : "a trace",
-		     gp_plural_text(count, "event", events),
-		     gp_plural_text(trace->device_count, "device", devices));
+		     GP_PLURAL(count, "event"),
+		     GP_PLURAL(trace->device_count, "device"));
 }
 
 static void print_release(const struct gp_page *page,
@@ -117,7 +115,6 @@ static void print_names(const struct gp_page *page, const char *title,
 			size_t count)
 {
 	char names[NAMED * (GP_GROUP_LABEL + 2)] = "", label[GP_GROUP_LABEL];
-	char more[GP_COUNT_TEXT], total[GP_COUNT_TEXT];
 	size_t length = 0;
 
 	for (size_t i = 0; i < count && i < NAMED; i++)
@@ -125,9 +122,9 @@ static void print_names(const struct gp_page *page, const char *title,
 			names + length, sizeof(names) - length, "%s%s",
 			i ? ", " : "",
 			gp_group_label(trace, grouping, (uint32_t)i, label));
-	gp_page_field(page, title, "%s: %s%s%s%s", gp_count_text(count, total),
-		      names, count > NAMED ? ", and " : "",
-		      count > NAMED ? gp_count_text(count - NAMED, more) : "",
+	gp_page_field(page, title, "%s: %s%s%s%s", GP_COUNT(count), names,
+		      count > NAMED ? ", and " : "",
+		      count > NAMED ? GP_COUNT(count - NAMED) : "",
 		      count > NAMED ? " more" : "");
 }
 
@@ -138,12 +135,10 @@ static void print_moment(const struct gp_page *page, const char *label,
 {
 	const uint64_t values[] = { sums->reserved, sums->allocated,
 				    sums->active, sums->requested };
-	char bytes[GP_BYTES_TEXT];
 
 	fprintf(page->out, "%-*s", LABEL, label);
 	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++)
-		fprintf(page->out, "%*s", BYTES,
-			gp_bytes_text(values[i], bytes));
+		fprintf(page->out, "%*s", BYTES, GP_BYTES(values[i]));
 	putc('\n', page->out);
 }
 
@@ -196,10 +191,8 @@ static bool next_kind(const struct census *census, unsigned *kind,
 static void print_count(const struct gp_page *page, const struct census *census,
 			unsigned kind)
 {
-	char count[GP_COUNT_TEXT];
-
 	fprintf(page->out, "%-*s%*s", KIND, gp_event_kind_name(kind), NUMBER,
-		gp_count_text(census->by_kind[kind], count));
+		GP_COUNT(census->by_kind[kind]));
 }
 
 /* Two columns: the program's requests, and the allocator's actions. */
@@ -242,13 +235,11 @@ static void print_span(const struct gp_page *page, const struct census *census)
 static void print_fidelity(const struct gp_page *page,
 			   const struct gp_replay_result *result)
 {
-	char matched[GP_COUNT_TEXT], checked[GP_COUNT_TEXT];
-
 	if (result && result->fidelity.checked)
 		gp_page_field(page, "Replayed",
 			      "%s of %s addresses as recorded",
-			      gp_count_text(result->fidelity.matched, matched),
-			      gp_count_text(result->fidelity.checked, checked));
+			      GP_COUNT(result->fidelity.matched),
+			      GP_COUNT(result->fidelity.checked));
 }
 
 static void print_device(const struct gp_page *page, const struct gp_info *info,
@@ -259,16 +250,14 @@ static void print_device(const struct gp_page *page, const struct gp_info *info,
 		info->results && info->results[i].requests ? &info->results[i]
 							   : NULL;
 	struct census census = take_census(device);
-	char total[GP_BYTES_TEXT], label[32], events[GP_PLURAL_TEXT];
+	char label[32];
 
 	gp_page_blank(page);
 	snprintf(label, sizeof(label), "Device %u", device->device);
-	gp_page_field(page, label, "%s%s%s",
-		      gp_plural_text(device->event_count, "event", events),
-		      device->total_memory ? "; memory: " : "",
-		      device->total_memory
-			      ? gp_bytes_text(device->total_memory, total)
-			      : "");
+	gp_page_field(
+		page, label, "%s%s%s", GP_PLURAL(device->event_count, "event"),
+		device->total_memory ? "; memory: " : "",
+		device->total_memory ? GP_BYTES(device->total_memory) : "");
 	print_span(page, &census);
 	print_fidelity(page, result);
 	gp_page_blank(page);

@@ -140,20 +140,19 @@ static void print_failure(const struct look *l)
 {
 	const struct gp_explain *e = l->explain;
 	const struct gp_oom *oom = &e->result.first_oom;
-	char at[GP_EVENT_TEXT], size[GP_BYTES_TEXT], left[GP_BYTES_TEXT];
-	char gap[GP_BYTES_TEXT], cached[160] = "";
+	char at[GP_EVENT_TEXT];
+	char cached[160] = "";
 	char largest[GP_TROUBLE_LARGEST];
 
 	if (e->gap.bytes)
 		snprintf(cached, sizeof(cached), ", %s reserved (%s)",
-			 gp_bytes_text(e->gap.bytes, gap),
+			 GP_BYTES(e->gap.bytes),
 			 gp_trouble_largest(oom, largest));
 	gp_page_field(&l->page, "Failed", "%s: no room for %s; free: %s %s%s",
 		      gp_event_words_in(e->trace, e->device, &e->steps,
 					oom->event, at),
-		      gp_bytes_text(oom->size, size),
-		      gp_bytes_text(oom->room, left), gp_trouble_where(oom),
-		      cached);
+		      GP_BYTES(oom->size), GP_BYTES(oom->room),
+		      gp_trouble_where(oom), cached);
 }
 
 /* Of several peaks with as much reserved, this is the one with the most in use;
@@ -242,7 +241,6 @@ static void print_fidelity(const struct look *l)
 {
 	const struct gp_replay_result *recorded = l->report->recorded;
 	const struct gp_fidelity *f = recorded ? &recorded->fidelity : NULL;
-	char matched[GP_COUNT_TEXT], checked[GP_COUNT_TEXT];
 
 	if (!l->explain->has_requests)
 		return;
@@ -255,8 +253,7 @@ static void print_fidelity(const struct look *l)
 	else
 		gp_page_field(&l->page, "Fidelity",
 			      "%s of %s addresses are as recorded%s",
-			      gp_count_text(f->matched, matched),
-			      gp_count_text(f->checked, checked),
+			      GP_COUNT(f->matched), GP_COUNT(f->checked),
 			      f->matched == f->checked
 				      ? ""
 				      : ": what is said here is an estimate");
@@ -278,7 +275,7 @@ static void print_trust(const struct look *l)
 {
 	const struct gp_look_report *r = l->report;
 	uint64_t capacity = l->verdict->capacity;
-	char text[GP_BYTES_TEXT], release[16] = "";
+	char release[16] = "";
 	bool has_reason = r->choice && l->amount.has_reason;
 
 	print_fidelity(l);
@@ -288,7 +285,7 @@ static void print_trust(const struct look *l)
 	gp_page_field(&l->page, "Trace", "%s; %s%s; memory: %s", coverage(l),
 		      release, gp_head_settings(r->conf),
 		      capacity == GP_UNLIMITED ? "not known"
-					       : gp_bytes_text(capacity, text));
+					       : GP_BYTES(capacity));
 	if (has_reason)
 		gp_page_field(&l->page, "PyTorch", "2.%u; %s",
 			      l->verdict->release, r->choice->why);
@@ -298,7 +295,7 @@ static void print_trust(const struct look *l)
 			&l->page, "Others",
 			"hold %s of the device at the worst moment, which "
 			"is part of the need",
-			gp_bytes_text(l->verdict->others, text));
+			GP_BYTES(l->verdict->others));
 	if (r->trace->values)
 		gp_page_field(&l->page, "Path", "%s", r->trace->values);
 	if (gp_trace_unknown(r->trace))
@@ -418,16 +415,15 @@ static void print_spans(const struct gp_look_report *report,
 			const struct gp_report_style *style, FILE *out)
 {
 	struct look l = { .page = gp_page_make(style, out), .report = report };
-	char bytes[GP_BYTES_TEXT], spans[GP_PLURAL_TEXT];
 
 	gp_page_line(&l.page, GP_TONE_TITLE, 0,
 		     "%s at once: with less memory it cannot be packed.",
-		     gp_bytes_text(report->spans_live, bytes));
+		     GP_BYTES(report->spans_live));
 	gp_page_line(&l.page, GP_TONE_PLAIN, 0,
 		     "%s: %s with the times of their use, not requests of a "
 		     "program: there is no setting to find, but a packing.",
 		     gp_page_name(report->path),
-		     gp_plural_text(report->spans, "block", spans));
+		     GP_PLURAL(report->spans, "block"));
 	gp_page_blank(&l.page);
 	print_command(&l, "floor", "");
 	print_command(&l, "floor", " -o packed.csv");

@@ -182,7 +182,7 @@ static void print_row(const struct map *map, size_t first, size_t last)
 {
 	const struct gp_segment *segment = map->order[first];
 	struct column *columns = gp_mem_alloc(map->width, sizeof(*columns));
-	char size[GP_BYTES_TEXT], text[64], kind[16];
+	char text[64], kind[16];
 	uint64_t at = 0, used = 0, all = 0;
 
 	for (size_t i = first; i < last; i++) {
@@ -193,10 +193,9 @@ static void print_row(const struct map *map, size_t first, size_t last)
 	}
 	if (last - first > 1)
 		snprintf(text, sizeof(text), "%zu x %s", last - first,
-			 gp_bytes_text(segment->size, size));
+			 GP_BYTES(segment->size));
 	else
-		snprintf(text, sizeof(text), "%s",
-			 gp_bytes_text(segment->size, size));
+		snprintf(text, sizeof(text), "%s", GP_BYTES(segment->size));
 	fprintf(map->page->out, "%15s %-11s%3.0f%% ", text,
 		kind_text(segment, kind),
 		all ? (double)used * 100 / (double)all : 0.0);
@@ -226,7 +225,6 @@ static size_t alike(const struct map *map, size_t first)
 static void print_rest(const struct map *map, size_t first)
 {
 	uint64_t all = 0, used = 0;
-	char a[GP_BYTES_TEXT], b[GP_BYTES_TEXT], count[GP_PLURAL_TEXT];
 
 	for (size_t i = first; i < map->state->segment_count; i++) {
 		all += map->order[i]->size;
@@ -234,9 +232,8 @@ static void print_rest(const struct map *map, size_t first)
 	}
 	gp_page_line(map->page, GP_TONE_PLAIN, 2,
 		     "and %s more of %s in all, %s of it allocated",
-		     gp_plural_text(map->state->segment_count - first,
-				    "segment", count),
-		     gp_bytes_text(all, a), gp_bytes_text(used, b));
+		     GP_PLURAL(map->state->segment_count - first, "segment"),
+		     GP_BYTES(all), GP_BYTES(used));
 }
 
 /* The legend of streams: s1, s2, ... */
@@ -259,7 +256,6 @@ static void print_streams(const struct map *map)
 static void print_legend(const struct map *map)
 {
 	const struct gp_report_style *style = map->page->style;
-	char bytes[GP_BYTES_TEXT];
 
 	fprintf(map->page->out, "%*s", LABEL, "");
 	for (unsigned i = 0; i < FILLS; i++)
@@ -268,7 +264,7 @@ static void print_legend(const struct map *map)
 			style->ascii ? fills[i].ascii : fills[i].unicode,
 			style->color ? "\033[0m" : "", fills[i].word);
 	fprintf(map->page->out, "\n%*sfull width: %s\n", LABEL, "",
-		gp_bytes_text(map->widest, bytes));
+		GP_BYTES(map->widest));
 	print_streams(map);
 }
 
@@ -320,13 +316,12 @@ static void print_title(const struct gp_page *page, const char *name,
 			const struct gp_state *state)
 {
 	struct gp_group total = gp_group_total(state);
-	char reserved[GP_BYTES_TEXT], allocated[GP_BYTES_TEXT];
 
 	gp_page_blank(page);
 	gp_page_line(page, GP_TONE_TITLE, 2,
 		     "%sMemory at %s, %s: %s reserved, %s allocated", name,
-		     event, what, gp_bytes_text(total.reserved, reserved),
-		     gp_bytes_text(total.allocated, allocated));
+		     event, what, GP_BYTES(total.reserved),
+		     GP_BYTES(total.allocated));
 }
 
 /* The name of the run and the device, if there are several. */

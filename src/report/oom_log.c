@@ -5,7 +5,6 @@
  * what decides the rest.
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "base/bytes.h"
 #include "base/larger.h"
@@ -37,12 +36,10 @@ static const char *who_withholds(const struct oom_message *m)
 static void say_other_room(struct gp_words *words, const struct oom_message *m,
 			   const struct oom_conclusion *c)
 {
-	char bytes[GP_BYTES_TEXT];
-
 	if (c->withheld < m->asked.bytes + (UINT64_C(20) << 20))
 		return;
 	gp_say(words, " With the %s that %s it would have fitted, too",
-	       gp_bytes_text(c->withheld, bytes), who_withholds(m));
+	       GP_BYTES(c->withheld), who_withholds(m));
 	if (m->limit.is_there)
 		gp_say(words, ".");
 	else
@@ -52,7 +49,7 @@ static void say_other_room(struct gp_words *words, const struct oom_message *m,
 static void say_placement(struct gp_words *words, const struct oom_message *m,
 			  const struct oom_conclusion *c)
 {
-	char asked[GP_BYTES_TEXT], all[GP_BYTES_TEXT], cached[GP_BYTES_TEXT];
+	char asked[GP_BYTES_TEXT];
 
 	gp_bytes_text(m->asked.bytes, asked);
 	if (c->was_free) {
@@ -60,17 +57,16 @@ static void say_placement(struct gp_words *words, const struct oom_message *m,
 		       "Out of memory, but right afterwards the device had %s "
 		       "free, and %s were asked for: another process released "
 		       "it in between, or the device could not provide it.",
-		       gp_bytes_text(m->free.bytes, all), asked);
+		       GP_BYTES(m->free.bytes), asked);
 		return;
 	}
 	gp_say(words,
 	       "Out of memory by fragmentation, as far as the message shows: "
 	       "%s were asked for, and %s were free%s. %s of that lies between "
 	       "tensors, in pieces that are too small, or for another stream.",
-	       asked, gp_bytes_text(c->idle, all),
+	       asked, GP_BYTES(c->idle),
 	       m->limit.is_there ? " within its limit" : "",
-	       gp_bytes_text(gp_smaller(m->unallocated.bytes, c->idle),
-			     cached));
+	       GP_BYTES(gp_smaller(m->unallocated.bytes, c->idle)));
 	say_other_room(words, m, c);
 }
 
@@ -79,15 +75,14 @@ static void say_capacity(struct gp_words *words, const struct oom_message *m,
 {
 	static const char why[] = "no setting makes tensors smaller, but for "
 				  "what settings round up";
-	char missing[GP_BYTES_TEXT], more[GP_BYTES_TEXT];
+	char missing[GP_BYTES_TEXT];
 
 	gp_bytes_text(c->missing, missing);
 	if (c->withheld)
 		gp_say(words,
 		       "Out of memory: about %s were missing. Even with the %s "
 		       "that %s it would not fit, or hardly: %s.",
-		       missing, gp_bytes_text(c->withheld, more),
-		       who_withholds(m), why);
+		       missing, GP_BYTES(c->withheld), who_withholds(m), why);
 	else
 		gp_say(words,
 		       "Out of memory; the device is too small by about %s: "
@@ -99,40 +94,34 @@ static void say_capacity(struct gp_words *words, const struct oom_message *m,
 static void say_async(struct gp_words *words, const struct oom_message *m,
 		      const struct oom_conclusion *c)
 {
-	char a[GP_BYTES_TEXT], b[GP_BYTES_TEXT], d[GP_BYTES_TEXT];
-
 	gp_say(words,
 	       "Out of memory with cudaMallocAsync: %s were asked for, and %s "
 	       "were free. Another %s of the device are not in tensors of this "
 	       "program: the driver keeps them for it, or libraries or other "
 	       "processes hold them.",
-	       gp_bytes_text(m->asked.bytes, a),
-	       gp_bytes_text(m->free.bytes, b), gp_bytes_text(c->unseen, d));
+	       GP_BYTES(m->asked.bytes), GP_BYTES(m->free.bytes),
+	       GP_BYTES(c->unseen));
 }
 
 static void say_unseen(struct gp_words *words, const struct oom_message *m,
 		       const struct oom_conclusion *c)
 {
-	char bytes[GP_BYTES_TEXT];
-
 	if (m->form == OOM_ASYNC)
 		say_async(words, m, c);
 	else if (m->free.is_there)
 		gp_say(words,
 		       "Out of memory: %s of the device are in use, but not by "
 		       "this PyTorch. Look with %s for other processes.",
-		       gp_bytes_text(c->unseen, bytes), smi[m->api]);
+		       GP_BYTES(c->unseen), smi[m->api]);
 	else
 		gp_say(words,
 		       "Out of memory: %s of the device are not this "
 		       "PyTorch's. Look with %s for other processes.",
-		       gp_bytes_text(c->unseen, bytes), smi[m->api]);
+		       GP_BYTES(c->unseen), smi[m->api]);
 }
 
 static void say_limit(struct gp_words *words, const struct oom_message *m)
 {
-	char bytes[GP_BYTES_TEXT];
-
 	if (m->form == OOM_MPS)
 		gp_say(words,
 		       "Out of memory on the GPU of a Mac. Its allocator (MPS) "
@@ -143,15 +132,13 @@ static void say_limit(struct gp_words *words, const struct oom_message *m)
 		       "Out of memory: the process has used up the %s that it "
 		       "may use (set_per_process_memory_fraction), while the "
 		       "device had room.",
-		       gp_bytes_text(m->limit.bytes, bytes));
+		       GP_BYTES(m->limit.bytes));
 }
 
 /* ---- what is known without numbers ---- */
 
 static void say_unknown(struct gp_words *words, const struct oom_message *m)
 {
-	char bytes[GP_BYTES_TEXT];
-
 	if (m->is_async)
 		gp_say(words,
 		       "Out of memory with cudaMallocAsync; the log does not "
@@ -160,7 +147,7 @@ static void say_unknown(struct gp_words *words, const struct oom_message *m)
 		gp_say(words,
 		       "Out of memory: %s were asked for. The log has no more "
 		       "of PyTorch's message, so it cannot show the cause.",
-		       gp_bytes_text(m->asked.bytes, bytes));
+		       GP_BYTES(m->asked.bytes));
 	if (!m->device)
 		gp_say(words, " PyTorch%s ends it where it would name GPU 0.",
 		       m->is_async ? "" : " 2.3");
@@ -183,20 +170,17 @@ static void say_driver(struct gp_words *words, const struct oom_message *m)
 
 static void say_rejection(struct gp_words *words, const struct oom_message *m)
 {
-	char bytes[GP_BYTES_TEXT];
-
 	gp_say(words,
 	       "Out of memory: %s were asked for, and PyTorch rejected it "
 	       "before it asked the device, as throw_on_cudamalloc_oom is on "
 	       "and it would have gone beyond per_process_memory_fraction.",
-	       gp_bytes_text(m->asked.bytes, bytes));
+	       GP_BYTES(m->asked.bytes));
 }
 
 static struct gp_words sentence_of(const struct oom_message *m,
 				   const struct oom_conclusion *c)
 {
 	struct gp_words words = { "" };
-	char a[GP_BYTES_TEXT], b[GP_BYTES_TEXT];
 
 	switch (c->cause) {
 	case OOM_BY_PLACEMENT: say_placement(&words, m, c); break;
@@ -204,14 +188,14 @@ static struct gp_words sentence_of(const struct oom_message *m,
 		gp_say(&words,
 		       "Out of memory: %s are free in private pools, such as "
 		       "those of CUDA graphs, which nothing else may use.",
-		       gp_bytes_text(m->in_pools.bytes, a));
+		       GP_BYTES(m->in_pools.bytes));
 		break;
 	case OOM_BY_LIMIT: say_limit(&words, m); break;
 	case OOM_BY_OTHERS:
 		gp_say(&words,
 		       "Out of memory: other processes hold %s of the device. "
 		       "%s shows which they are.",
-		       gp_bytes_text(m->others.bytes, a), smi[m->api]);
+		       GP_BYTES(m->others.bytes), smi[m->api]);
 		break;
 	case OOM_BY_UNSEEN: say_unseen(&words, m, c); break;
 	case OOM_BY_FULLNESS:
@@ -219,8 +203,7 @@ static struct gp_words sentence_of(const struct oom_message *m,
 		       "Out of memory; the device is full: with the %s asked "
 		       "for, tensors would hold all but %s of what PyTorch "
 		       "could have. A setting gains that much at most.",
-		       gp_bytes_text(m->asked.bytes, a),
-		       gp_bytes_text(c->left, b));
+		       GP_BYTES(m->asked.bytes), GP_BYTES(c->left));
 		break;
 	case OOM_BY_CAPACITY: say_capacity(&words, m, c); break;
 	case OOM_BY_REJECTION: say_rejection(&words, m); break;
@@ -297,15 +280,12 @@ static void print_spilled(const struct gp_page *page,
 			  const struct oom_message *m,
 			  const struct oom_conclusion *c)
 {
-	char reserved[GP_BYTES_TEXT], spilled[GP_BYTES_TEXT];
-
 	gp_page_line(
 		page, GP_TONE_PLAIN, 0,
 		"PyTorch had reserved %s, %s more than the device has: on "
 		"Windows, the driver goes on in the host's memory when the "
 		"device's is full, which is slow.",
-		gp_bytes_text(m->reserved.bytes, reserved),
-		gp_bytes_text(c->spilled, spilled));
+		GP_BYTES(m->reserved.bytes), GP_BYTES(c->spilled));
 }
 
 static void print_try(const struct gp_page *page, const struct oom_message *m,
@@ -347,20 +327,20 @@ static const char *of_several(const struct oom_message *m,
 			      char text[OF_SEVERAL])
 {
 	int gpus = __builtin_popcountll(m->devices);
-	char count[GP_COUNT_TEXT], of[32] = "";
+	char of[32] = "";
 
 	if (gpus > 1)
 		snprintf(of, sizeof(of), ", of %d GPUs", gpus);
 	*text = 0;
 	if (m->count > 1)
 		snprintf(text, OF_SEVERAL, ", the last of %s such messages%s",
-			 gp_count_text(m->count, count), of);
+			 GP_COUNT(m->count), of);
 	return text;
 }
 
 static void print_where(const struct gp_page *page, const struct oom_message *m)
 {
-	char line[GP_COUNT_TEXT], asked[GP_BYTES_TEXT], several[OF_SEVERAL];
+	char line[GP_COUNT_TEXT], several[OF_SEVERAL];
 	char rank[32] = "", gpu[32] = "";
 
 	if (m->has_rank)
@@ -371,8 +351,8 @@ static void print_where(const struct gp_page *page, const struct oom_message *m)
 	of_several(m, several);
 	if (m->asked.is_there)
 		gp_page_field(page, "Asked", "%s%s%s; line %s%s",
-			      gp_bytes_text(m->asked.bytes, asked), gpu, rank,
-			      line, several);
+			      GP_BYTES(m->asked.bytes), gpu, rank, line,
+			      several);
 	else
 		gp_page_field(page, "Where", "line %s%s%s%s", line, gpu, rank,
 			      several);
@@ -414,20 +394,19 @@ static void print_numbers(const struct gp_page *page,
 			  const struct oom_message *m,
 			  const struct oom_conclusion *c)
 {
-	char a[GP_BYTES_TEXT], b[GP_BYTES_TEXT];
+	char a[GP_BYTES_TEXT];
 
 	print_where(page, m);
 	if (!m->total.is_there)
 		return;
-	gp_page_field(
-		page, "Needed", "%s: %s in tensors, and what was asked for",
-		gp_bytes_text(c->needed, a), gp_bytes_text(c->allocated, b));
+	gp_page_field(page, "Needed",
+		      "%s: %s in tensors, and what was asked for",
+		      gp_bytes_text(c->needed, a), GP_BYTES(c->allocated));
 	print_available(page, m, c);
 	gp_bytes_text(m->total.bytes, a);
 	if (c->unseen)
 		gp_page_field(page, "Device", "%s, of which %s are %s%s", a,
-			      gp_bytes_text(c->unseen, b), whose(m),
-			      c->own ? ":" : "");
+			      GP_BYTES(c->unseen), whose(m), c->own ? ":" : "");
 	else
 		gp_page_field(page, "Device",
 			      "%s, next to all of it this PyTorch's or free",
@@ -438,8 +417,7 @@ static void print_numbers(const struct gp_page *page,
 			"%s of this process (CUDA context, libraries), %s of "
 			"others",
 			gp_bytes_text(c->own, a),
-			gp_bytes_text(c->unseen - gp_smaller(c->unseen, c->own),
-				      b));
+			GP_BYTES(c->unseen - gp_smaller(c->unseen, c->own)));
 }
 
 /* What is recorded of XPU is not replayed: its allocator is another. */
@@ -510,13 +488,12 @@ static void print_other(const struct gp_page *page, const char *label,
 {
 	const struct oom_logged *log = &r->logs[index];
 	const struct oom_message *m = &log->message;
-	char asked[GP_BYTES_TEXT], gpu[32] = "";
+	char gpu[32] = "";
 
 	if (m->has_device)
 		snprintf(gpu, sizeof(gpu), " of GPU %u", m->device);
 	gp_page_field(page, label, "%s: %s%s; cause: %s%s%s", name_of(r, index),
-		      m->asked.is_there ? gp_bytes_text(m->asked.bytes, asked)
-					: "no size",
+		      m->asked.is_there ? GP_BYTES(m->asked.bytes) : "no size",
 		      gpu, causes[log->conclusion.cause], *m->time ? "; " : "",
 		      m->time);
 }

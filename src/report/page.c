@@ -243,13 +243,11 @@ const char *gp_measure_text(const struct gp_measure *measure,
 const char *gp_plural_text(uint64_t count, const char *noun,
 			   char text[GP_PLURAL_TEXT])
 {
-	char number[GP_COUNT_TEXT];
-
 	size_t length = strlen(noun);
 	const char *more = length && noun[length - 1] == 's' ? "es" : "s";
 
-	snprintf(text, GP_PLURAL_TEXT, "%s %s%s", gp_count_text(count, number),
-		 noun, count == 1 ? "" : more);
+	snprintf(text, GP_PLURAL_TEXT, "%s %s%s", GP_COUNT(count), noun,
+		 count == 1 ? "" : more);
 	return text;
 }
 

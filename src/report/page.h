@@ -82,6 +82,9 @@ const char *gp_measure_text(const struct gp_measure *measure,
 #define GP_PLURAL_TEXT 64
 const char *gp_plural_text(uint64_t count, const char *noun,
 			   char text[GP_PLURAL_TEXT]);
+/* The same as an argument: the text lives until its block ends. */
+#define GP_PLURAL(count, noun)                                                 \
+	gp_plural_text((count), (noun), (char[GP_PLURAL_TEXT]){ 0 })
 
 /* The name of a file without its folders. */
 const char *gp_page_name(const char *path);

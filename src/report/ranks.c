@@ -691,10 +691,10 @@ static void print_row(const struct gp_page *page, const struct gp_ranks *ranks,
 		      const struct gp_study *study, size_t index)
 {
 	const struct gp_verdict *v = &study->verdicts[index];
-	char live[GP_BYTES_TEXT], a[GP_BYTES_TEXT], b[GP_BYTES_TEXT];
+	char a[GP_BYTES_TEXT], b[GP_BYTES_TEXT];
 
 	print_name(page, ranks, index);
-	fprintf(page->out, "%11s%11s", gp_bytes_text(v->live, live),
+	fprintf(page->out, "%11s%11s", GP_BYTES(v->live),
 		need_text(study, 0, index, a));
 	if (study->is_change)
 		fprintf(page->out, "%11s",
@@ -767,7 +767,7 @@ static void print_run(const struct gp_page *page,
 	const char *trouble = runs->ranks->classes[class].is_idle
 				      ? NULL
 				      : runs->troubles[class];
-	char a[GP_BYTES_TEXT], b[GP_BYTES_TEXT], same[GP_PERCENT_TEXT];
+	char same[GP_PERCENT_TEXT];
 
 	print_name(page, runs->ranks, index);
 	if (!run->is_there) {
@@ -776,8 +776,8 @@ static void print_run(const struct gp_page *page,
 		return;
 	}
 	fprintf(page->out, "%11s%11s%6" PRIu64 "%9" PRIu64,
-		gp_bytes_text(run->reserved, a),
-		gp_bytes_text(run->allocated, b), run->ooms, run->retries);
+		GP_BYTES(run->reserved), GP_BYTES(run->allocated), run->ooms,
+		run->retries);
 	if (run->checked)
 		fprintf(page->out, "%10s",
 			gp_percent_text((double)run->matched /

@@ -85,10 +85,7 @@ static void print_oom(const struct gp_page *page,
 {
 	const struct gp_oom *oom =
 		&report->study->trials[0].cases[report->worst].first_oom;
-	char who[RANKS_TITLE];
-	char event[GP_EVENT_TEXT], size[GP_BYTES_TEXT], left[GP_TROUBLE_LEFT];
-	char allocated[GP_BYTES_TEXT], reserved[GP_BYTES_TEXT];
-	char largest[GP_BYTES_TEXT];
+	char who[RANKS_TITLE], event[GP_EVENT_TEXT], left[GP_TROUBLE_LEFT];
 
 	if (!oom->is_there)
 		return;
@@ -101,12 +98,9 @@ static void print_oom(const struct gp_page *page,
 		     gp_event_words(report->trace,
 				    ranks_device(report->ranks, report->worst),
 				    oom->event, event),
-		     gp_bytes_text(oom->size, size),
-		     gp_bytes_text(oom->reserved, reserved),
-		     gp_bytes_text(oom->allocated, allocated),
-		     gp_trouble_left(oom, left),
-		     gp_bytes_text(oom->largest_free, largest),
-		     gp_trouble_which(oom),
+		     GP_BYTES(oom->size), GP_BYTES(oom->reserved),
+		     GP_BYTES(oom->allocated), gp_trouble_left(oom, left),
+		     GP_BYTES(oom->largest_free), gp_trouble_which(oom),
 		     oom->cause == GP_CAUSE_FRAGMENTATION
 			     ? *gp_trouble_which(oom)
 				       ? ": enough in total, but no single "
@@ -128,10 +122,7 @@ static void print_number(const struct gp_page *page, const char *label,
 static void print_count(const struct gp_page *page, const char *label,
 			uint64_t a, const uint64_t *b)
 {
-	char x[GP_COUNT_TEXT], y[GP_COUNT_TEXT];
-
-	print_number(page, label, gp_count_text(a, x),
-		     b ? gp_count_text(*b, y) : NULL);
+	print_number(page, label, GP_COUNT(a), b ? GP_COUNT(*b) : NULL);
 }
 
 static const char *need_text(uint64_t need, char text[GP_BYTES_TEXT])
@@ -172,8 +163,6 @@ static void print_numbers(const struct gp_page *page,
 static void print_proof(const struct gp_page *page,
 			const struct gp_suggest_report *report)
 {
-	char matched[GP_COUNT_TEXT], checked[GP_COUNT_TEXT];
-
 	gp_page_blank(page);
 	if (report->checked)
 		gp_page_line(
@@ -182,8 +171,7 @@ static void print_proof(const struct gp_page *page,
 							   : GP_TONE_BAD,
 			0,
 			"Fidelity: %s of %s recorded addresses are the same.",
-			gp_count_text(report->matched, matched),
-			gp_count_text(report->checked, checked));
+			GP_COUNT(report->matched), GP_COUNT(report->checked));
 	else
 		gp_page_line(page, GP_TONE_PLAIN, 0,
 			     "Fidelity: the trace has no addresses to compare "
@@ -244,7 +232,7 @@ static void print_trial(const struct gp_page *page,
 {
 	const struct gp_study *study = report->study;
 	const struct gp_trial *trial = &study->trials[index];
-	char reserved[GP_BYTES_TEXT], time[GP_COUNT_TEXT], need[GP_BYTES_TEXT];
+	char time[GP_COUNT_TEXT], need[GP_BYTES_TEXT];
 	const char *name = gp_head_settings(trial->conf);
 	bool is_answer = study->is_change && index == study->best;
 	int width = name_width(trial);
@@ -262,7 +250,7 @@ static void print_trial(const struct gp_page *page,
 		return;
 	}
 	fprintf(page->out, "%4" PRIu64 "%8" PRIu64 "%11s%11s%9s\n", trial->ooms,
-		trial->retries, gp_bytes_text(trial->reserved, reserved),
+		trial->retries, GP_BYTES(trial->reserved),
 		is_of_part(study) ? "" : need_text(trial->need, need),
 		time_text(trial->time_us, time));
 }
@@ -310,7 +298,7 @@ static void print_head(const struct gp_page *page,
 		       const struct gp_suggest_report *report)
 {
 	uint64_t capacity = verdict_of(report)->capacity;
-	char text[GP_BYTES_TEXT], title[RANKS_TITLE];
+	char title[RANKS_TITLE];
 
 	ranks_title(report->ranks, report->path, title);
 	if (capacity == GP_UNLIMITED)
@@ -318,7 +306,7 @@ static void print_head(const struct gp_page *page,
 			     title);
 	else
 		gp_page_line(page, GP_TONE_TITLE, 0, "%s on %s of memory",
-			     title, gp_bytes_text(capacity, text));
+			     title, GP_BYTES(capacity));
 	ranks_head(page, report->ranks, RANKS_ONE_SETTING);
 	if (!report->ranks && report->trace->device_count > 1)
 		gp_page_field(page, "Device", "%u, the worst of %zu",
@@ -333,7 +321,7 @@ static void print_head(const struct gp_page *page,
 		gp_page_field(page, "Memory",
 			      "less than %s, as a request was refused; the "
 			      "least that was enough is taken",
-			      gp_bytes_text(report->capacity_below, text));
+			      GP_BYTES(report->capacity_below));
 	if (capacity == GP_UNLIMITED)
 		gp_page_field(page, "Memory",
 			      "no limit is known; --capacity 80GiB asks what "

@@ -154,7 +154,6 @@ static void draw_area(const struct gp_svg_plot *plot, const struct area *area,
 static void draw_scale(const struct gp_svg_plot *plot, FILE *out)
 {
 	uint64_t step = step_of(plot->bytes);
-	char text[GP_BYTES_TEXT];
 
 	for (uint64_t at = 0; at <= plot->bytes; at += step)
 		fprintf(out,
@@ -163,19 +162,18 @@ static void draw_scale(const struct gp_svg_plot *plot, FILE *out)
 			"text-anchor=\"end\">%s</text>\n",
 			plot->left, plot->left + plot->width, y_of(plot, at),
 			y_of(plot, at), plot->left - 6, y_of(plot, at) + 4,
-			gp_bytes_text(at, text));
+			GP_BYTES(at));
 }
 
 static void draw_events(const struct gp_svg_plot *plot, FILE *out)
 {
 	double y = plot->top + plot->height + 16;
-	char text[GP_COUNT_TEXT];
 
 	fprintf(out,
 		"<text x=\"%.1f\" y=\"%.1f\">event 0</text><text x=\"%.1f\" "
 		"y=\"%.1f\" text-anchor=\"end\">%s</text>\n",
 		plot->left, y, plot->left + plot->width, y,
-		gp_count_text(plot->events, text));
+		GP_COUNT(plot->events));
 }
 
 #define MARK_TEXT 220 /* room that a mark's text takes */

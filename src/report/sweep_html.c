@@ -122,7 +122,6 @@ static void draw_levels(const struct plot *plot)
 {
 	double unit = plot->bytes.most >= 1 << 30 ? 1 << 30 : 1 << 20;
 	double step = step_of(&plot->bytes, unit);
-	char text[GP_BYTES_TEXT];
 
 	for (double at = ceil(plot->bytes.least / step) * step;
 	     at <= plot->bytes.most; at += step) {
@@ -132,7 +131,7 @@ static void draw_levels(const struct plot *plot)
 			"<line class=axis x1=%d x2=%d y1=\"%.1f\" y2=\"%.1f\"/>"
 			"<text x=%d y=\"%.1f\" text-anchor=end>%s</text>\n",
 			LEFT, RIGHT, y, y, LEFT - 8, y + 4,
-			gp_bytes_text((uint64_t)at, text));
+			GP_BYTES((uint64_t)at));
 	}
 }
 
@@ -184,22 +183,19 @@ static void draw_front(const struct plot *plot)
 static void draw_point(const struct plot *plot, const char *class,
 		       const struct gp_sweep_row *row, const char *label)
 {
-	char bytes[GP_BYTES_TEXT];
-
 	fprintf(plot->out,
 		"<circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=5><title>",
 		class, x_of(plot, row->device_time_us),
 		y_of(plot, gp_row_peak(row)));
 	gp_xml_text(label, plot->out);
 	fprintf(plot->out, ": %s, %.1f ms, %" PRIu64 " OOMs</title></circle>\n",
-		gp_bytes_text(gp_row_peak(row), bytes),
-		(double)row->device_time_us / 1e3, row->ooms);
+		GP_BYTES(gp_row_peak(row)), (double)row->device_time_us / 1e3,
+		row->ooms);
 }
 
 /* A point moved to the edge is labelled with its values. */
 static void draw_beyond(const struct plot *plot, const struct gp_sweep_row *row)
 {
-	char bytes[GP_BYTES_TEXT];
 	bool is_right = x_of(plot, row->device_time_us) > (LEFT + RIGHT) / 2;
 
 	if (!is_beyond(plot, row))
@@ -209,8 +205,7 @@ static void draw_beyond(const struct plot *plot, const struct gp_sweep_row *row)
 		"text-anchor=%s>beyond: %s, %.1f ms</text>\n",
 		x_of(plot, row->device_time_us) + (is_right ? -9 : 9),
 		y_of(plot, gp_row_peak(row)) + 4, is_right ? "end" : "start",
-		gp_bytes_text(gp_row_peak(row), bytes),
-		(double)row->device_time_us / 1e3);
+		GP_BYTES(gp_row_peak(row)), (double)row->device_time_us / 1e3);
 }
 
 static void draw_contender(const struct plot *plot, size_t i)

@@ -45,14 +45,14 @@ const char *const sweep_other_titles[SWEEP_OTHERS] = {
 static const char *cut_text(const struct gp_sweep_row *row,
 			    char text[SWEEP_CUT_TEXT])
 {
-	char events[GP_PLURAL_TEXT], bytes[GP_BYTES_TEXT], dropped[64] = "";
+	char dropped[64] = "";
 
 	if (row->dropped)
 		snprintf(dropped, sizeof(dropped), ", and had not served %s",
-			 gp_plural_text(row->dropped, "request", events));
+			 GP_PLURAL(row->dropped, "request"));
 	snprintf(text, SWEEP_CUT_TEXT, "after %s it already reserved %s%s",
-		 gp_plural_text(row->cut_events, "event", events),
-		 gp_bytes_text(row->reserved, bytes), dropped);
+		 GP_PLURAL(row->cut_events, "event"), GP_BYTES(row->reserved),
+		 dropped);
 	return text;
 }
 
@@ -427,15 +427,14 @@ static void fill_entry(const struct gp_sweep_report *sweep, size_t index,
 /* Text has no column for these notes: they follow the settings. */
 static char *noted(const char *label, const struct gp_sweep_row *row)
 {
-	char low[GP_BYTES_TEXT], high[GP_BYTES_TEXT];
 	struct gp_text_sink sink;
 	FILE *out = gp_text_sink_open(&sink);
 
 	fputs(label, out);
 	if (row->estimated)
 		fprintf(out, " (estimated: %s to %s)",
-			gp_bytes_text(row->estimated_low, low),
-			gp_bytes_text(row->estimated_high, high));
+			GP_BYTES(row->estimated_low),
+			GP_BYTES(row->estimated_high));
 	if (row->ooms)
 		fprintf(out, " (first OOM: alloc %" PRIu64 ")",
 			row->first_oom_alloc);

@@ -61,7 +61,6 @@ static size_t count_otherwise(const struct gp_sweep_report *sweep)
 static void print_recorded(const struct scene *s)
 {
 	const struct gp_sweep_report_trace *trace = &s->sweep->traces[0];
-	char matched[GP_COUNT_TEXT], checked[GP_COUNT_TEXT];
 	char memory[GP_HEAD_MEMORY], others[64] = "";
 	size_t otherwise = count_otherwise(s->sweep);
 	uint64_t all_checked = 0, all_matched = 0;
@@ -82,8 +81,7 @@ static void print_recorded(const struct scene *s)
 			     all_checked == all_matched ? GP_TONE_PLAIN
 							: GP_TONE_BAD,
 			     2, "%s of %s addresses as recorded.",
-			     gp_count_text(all_matched, matched),
-			     gp_count_text(all_checked, checked));
+			     GP_COUNT(all_matched), GP_COUNT(all_checked));
 }
 
 /* Doubts about the recording, of the first trace that has any. */
@@ -124,7 +122,7 @@ static void list_searched(unsigned searched, char *text, size_t room)
 static void print_classes(const struct scene *s)
 {
 	const struct gp_classes *classes = &s->sweep->classes;
-	char runs[GP_PLURAL_TEXT], values[GP_COUNT_TEXT];
+	char runs[GP_PLURAL_TEXT];
 	char names[128], what[64] = "every value";
 
 	if (!classes->searched)
@@ -133,7 +131,7 @@ static void print_classes(const struct scene *s)
 	gp_plural_text(classes->runs, "run", runs);
 	if (classes->values)
 		snprintf(what, sizeof(what), "all %s values",
-			 gp_count_text(classes->values, values));
+			 GP_COUNT(classes->values));
 	if (classes->is_complete)
 		gp_page_line(&s->page, GP_TONE_PLAIN, 2, "%s %s for %s of %s.",
 			     runs, classes->runs == 1 ? "stands" : "stand",
@@ -175,7 +173,6 @@ static void print_head(const struct scene *s)
 	       done = gp_sweep_report_done(sweep);
 	size_t files = ranks_of(sweep);
 	char runs[GP_PLURAL_TEXT], more[GP_PLURAL_TEXT];
-	char unread[GP_PLURAL_TEXT];
 
 	gp_plural_text(sweep->entry_count, "combination", runs);
 	if (files > sweep->trace_count)
@@ -196,7 +193,7 @@ static void print_head(const struct scene *s)
 	if (sweep->unread)
 		gp_page_line(&s->page, GP_TONE_BAD, 2,
 			     "%s could not be read: the sweep leaves them out.",
-			     gp_plural_text(sweep->unread, "trace", unread));
+			     GP_PLURAL(sweep->unread, "trace"));
 	print_idle(s);
 	print_recorded(s);
 	print_doubts(s);
@@ -292,26 +289,24 @@ static void print_first(const struct scene *s, const struct gp_sweep_row *first,
 			const char *label)
 {
 	const struct gp_sweep_row *was = &s->ranking.recorded;
-	char bytes[GP_BYTES_TEXT], change[GP_BYTES_CHANGE],
-		count[GP_PLURAL_TEXT];
+	char change[GP_BYTES_CHANGE];
 
 	if (first->dropped)
 		gp_page_line(&s->page, GP_TONE_BAD, 2,
 			     "None of these combinations serves everything; "
 			     "first: %s, with %s not served.",
-			     label,
-			     gp_plural_text(first->dropped, "request", count));
+			     label, GP_PLURAL(first->dropped, "request"));
 	else if (*was->failure)
 		gp_page_line(&s->page, GP_TONE_GOOD, 2,
 			     "First of these combinations: %s, which reserves "
 			     "%s at the peak.",
-			     label, gp_bytes_text(gp_row_peak(first), bytes));
+			     label, GP_BYTES(gp_row_peak(first)));
 	else if (was->dropped ||
 		 gp_study_is_less(gp_row_peak(first), was->reserved))
 		gp_page_line(&s->page, GP_TONE_GOOD, 2,
 			     "First of these combinations: %s, which reserves "
 			     "%s at the peak (compared with recorded: %s).",
-			     label, gp_bytes_text(gp_row_peak(first), bytes),
+			     label, GP_BYTES(gp_row_peak(first)),
 			     gp_bytes_change(was->reserved, gp_row_peak(first),
 					     change));
 	else
@@ -350,16 +345,14 @@ static void print_spread(const struct scene *s)
 	const struct gp_sweep_report *sweep = s->sweep;
 	const struct gp_sweep_row *row = s->ranking.contenders[0].row;
 	bool are_alike = ranks_of(sweep) > sweep->trace_count;
-	char least[GP_BYTES_TEXT], most[GP_BYTES_TEXT];
 
 	if (row->devices > 1)
 		gp_page_line(
 			&s->page, GP_TONE_PLAIN, 2,
 			"From %s to %s at the peak, over %" PRIu64
 			" devices%s%s%s.",
-			gp_bytes_text(row->least_reserved, least),
-			gp_bytes_text(row->reserved, most), row->devices,
-			are_alike ? " that differ" : "",
+			GP_BYTES(row->least_reserved), GP_BYTES(row->reserved),
+			row->devices, are_alike ? " that differ" : "",
 			sweep->trace_count > 1 ? "; the most: " : "",
 			sweep->trace_count > 1
 				? gp_page_name(sweep->traces[row->worst].path)

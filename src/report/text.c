@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/bytes.h"
 #include "gpupool/metrics.h"
@@ -98,11 +97,11 @@ static void count_row(const struct gp_page *page, const char *label,
 static void print_ooms(const struct gp_page *page,
 		       const struct gp_replay_result *result)
 {
-	char note[NOTE_TEXT], count[GP_PLURAL_TEXT];
+	char note[NOTE_TEXT];
 	uint64_t ooms = result->ooms.count;
 
 	snprintf(note, sizeof(note), "%s not served; the first is below",
-		 gp_plural_text(result->dropped, "request", count));
+		 GP_PLURAL(result->dropped, "request"));
 	count_row(page, "Alloc retries", (uint64_t)result->counts.retries,
 		  "no memory left: cache emptied, tried again", GP_TONE_PLAIN);
 	count_row(page, "OOMs", ooms, ooms ? note : "",
@@ -114,18 +113,18 @@ static void print_calls(const struct gp_page *page,
 {
 	struct gp_subject end = gp_at_end(result);
 	const struct gp_device_calls *calls = &result->calls;
-	char note[NOTE_TEXT], frees[GP_COUNT_TEXT], percent[GP_PERCENT_TEXT];
+	char note[NOTE_TEXT], percent[GP_PERCENT_TEXT];
 
 	snprintf(note, sizeof(note),
 		 "%s cudaFree; %s of requests from the cache",
-		 gp_count_text(calls->free, frees),
+		 GP_COUNT(calls->free),
 		 gp_percent_text(gp_measure_ratio(GP_HIT_RATE, &end), percent));
 	count_row(page, "cudaMalloc calls", calls->malloc, note, GP_TONE_PLAIN);
 	if (!calls->map)
 		return;
 	snprintf(note, sizeof(note),
 		 "of expandable segments; %s unmapped again",
-		 gp_count_text(calls->unmap, frees));
+		 GP_COUNT(calls->unmap));
 	count_row(page, "Pages mapped", calls->map, note, GP_TONE_PLAIN);
 }
 
@@ -139,17 +138,15 @@ static void print_fidelity(const struct gp_page *page,
 			   const struct gp_fidelity *fidelity,
 			   const struct gp_guesses *guesses)
 {
-	char note[NOTE_TEXT], value[GP_PERCENT_TEXT], count[GP_PLURAL_TEXT];
-	char matched[GP_COUNT_TEXT], checked[GP_COUNT_TEXT];
+	char note[NOTE_TEXT], value[GP_PERCENT_TEXT];
 	uint64_t guessed = gp_guess_total(guesses);
 
 	if (!fidelity->checked)
 		return;
 	snprintf(note, sizeof(note), "%s of %s addresses as recorded%s%s",
-		 gp_count_text(fidelity->matched, matched),
-		 gp_count_text(fidelity->checked, checked),
+		 GP_COUNT(fidelity->matched), GP_COUNT(fidelity->checked),
 		 guessed ? ", with " : "",
-		 guessed ? gp_plural_text(guessed, "guess", count) : "");
+		 guessed ? GP_PLURAL(guessed, "guess") : "");
 	gp_page_row(
 		page,
 		&(struct gp_page_row){
@@ -165,21 +162,18 @@ static void print_fidelity(const struct gp_page *page,
 static void print_alarm(const struct gp_page *page,
 			const struct gp_fidelity *fidelity)
 {
-	char wrong[GP_COUNT_TEXT], checked[GP_COUNT_TEXT];
-
 	if (is_faithful(fidelity))
 		return;
 	gp_page_blank(page);
-	gp_page_line(
-		page, GP_TONE_BAD, 2,
-		"NOT AS RECORDED: %s of %s addresses and %llu of %llu "
-		"segments differ. Do not trust the numbers below before "
-		"the first difference is understood.",
-		gp_count_text(fidelity->checked - fidelity->matched, wrong),
-		gp_count_text(fidelity->checked, checked),
-		(unsigned long long)(fidelity->segments_checked -
-				     fidelity->segments_matched),
-		(unsigned long long)fidelity->segments_checked);
+	gp_page_line(page, GP_TONE_BAD, 2,
+		     "NOT AS RECORDED: %s of %s addresses and %llu of %llu "
+		     "segments differ. Do not trust the numbers below before "
+		     "the first difference is understood.",
+		     GP_COUNT(fidelity->checked - fidelity->matched),
+		     GP_COUNT(fidelity->checked),
+		     (unsigned long long)(fidelity->segments_checked -
+					  fidelity->segments_matched),
+		     (unsigned long long)fidelity->segments_checked);
 }
 
 static void print_numbers(const struct gp_page *page,
@@ -346,7 +340,6 @@ static void difference_of_counts(const struct pair *pair, char *text,
 	uint64_t a = pair->measure->count(&pair->a);
 	uint64_t b = pair->measure->count(&pair->b);
 	uint64_t by = a > b ? a - b : b - a;
-	char size[GP_COUNT_TEXT];
 
 	if (!by)
 		return;
@@ -354,7 +347,7 @@ static void difference_of_counts(const struct pair *pair, char *text,
 		gp_bytes_change(a, b, text);
 	else
 		snprintf(text, GP_COUNT_TEXT + 1, "%c%s", b > a ? '+' : '-',
-			 gp_count_text(by, size));
+			 GP_COUNT(by));
 	gp_percent_change((double)a, (double)b, percent);
 }
 
@@ -428,13 +421,12 @@ static void print_verdict(const struct gp_page *page,
 	uint64_t ra = a->at_peak.reserved;
 	uint64_t rb = estimate ? estimate->reserved : b->at_peak.reserved;
 	uint64_t oa = a->ooms.count, ob = b->ooms.count;
-	char bytes[GP_BYTES_TEXT], ooms[GP_PLURAL_TEXT];
 	char percent[GP_PERCENT_CHANGE];
 
 	if (oa != ob)
 		gp_page_line(page, ob > oa ? GP_TONE_BAD : GP_TONE_GOOD, 2,
 			     "%s has %s, %s %lld.", ob > oa ? "B" : "A",
-			     gp_plural_text(ob > oa ? ob : oa, "OOM", ooms),
+			     GP_PLURAL(ob > oa ? ob : oa, "OOM"),
 			     ob > oa ? "A" : "B",
 			     (long long)(ob > oa ? oa : ob));
 	else if (ra == rb)
@@ -443,7 +435,7 @@ static void print_verdict(const struct gp_page *page,
 	else
 		gp_page_line(page, rb > ra ? GP_TONE_BAD : GP_TONE_GOOD, 2,
 			     "B reserves %s %s than A at the peak%s.",
-			     gp_bytes_text(rb > ra ? rb - ra : ra - rb, bytes),
+			     GP_BYTES(rb > ra ? rb - ra : ra - rb),
 			     rb > ra ? "more" : "less",
 			     gp_percent_aside((double)ra, (double)rb, percent));
 }
@@ -464,15 +456,13 @@ static void print_matched(const struct gp_page *page, const char *name,
 			  const struct gp_run *run, size_t device)
 {
 	const struct gp_fidelity *f = &run->results[device].fidelity;
-	char matched[GP_COUNT_TEXT], checked[GP_COUNT_TEXT];
 
 	if (f->checked)
 		gp_page_line(page,
 			     f->matched == f->checked ? GP_TONE_GOOD
 						      : GP_TONE_BAD,
 			     2, "%s: %s of %s addresses as recorded.", name,
-			     gp_count_text(f->matched, matched),
-			     gp_count_text(f->checked, checked));
+			     GP_COUNT(f->matched), GP_COUNT(f->checked));
 }
 
 /* Draws both runs on the same scale. */

@@ -260,8 +260,6 @@ static void print_site(const struct gp_page *page, const struct gp_trace *trace,
 static void print_candidates(const struct gp_page *page,
 			     const struct gp_mismatch *mismatch)
 {
-	char size[GP_BYTES_TEXT], whole[GP_BYTES_TEXT];
-
 	if (!mismatch->candidate_count) {
 		gp_page_field(page, "  free", "no free block was large enough");
 		return;
@@ -271,8 +269,7 @@ static void print_candidates(const struct gp_page *page,
 
 		gp_page_field(page, i ? "" : "  free",
 			      "0x%" PRIx64 "  %s of a segment of %s%s", c->addr,
-			      gp_bytes_text(c->size, size),
-			      gp_bytes_text(c->segment_size, whole),
+			      GP_BYTES(c->size), GP_BYTES(c->segment_size),
 			      c->addr == mismatch->recorded ? "  (recorded)"
 			      : c->addr == mismatch->chosen ? "  (chosen)"
 							    : "");
@@ -283,24 +280,21 @@ static void print_candidates(const struct gp_page *page,
 static void print_choice(const struct gp_page *page,
 			 const struct gp_mismatch *mismatch)
 {
-	char chosen[GP_BYTES_TEXT], recorded[GP_BYTES_TEXT];
-
 	if (mismatch->kind == GP_WRONG_ADDRESS)
 		gp_page_field(page, "  chosen",
 			      "0x%" PRIx64 ", recorded 0x%" PRIx64,
 			      mismatch->chosen, mismatch->recorded);
 	else
 		gp_page_field(page, "  chosen", "%s, recorded %s",
-			      gp_bytes_text(mismatch->chosen, chosen),
-			      gp_bytes_text(mismatch->recorded, recorded));
+			      GP_BYTES(mismatch->chosen),
+			      GP_BYTES(mismatch->recorded));
 }
 
 void gp_trouble_mismatch(const struct gp_page *page,
 			 const struct gp_trace *trace, uint32_t device,
 			 const struct gp_mismatch *mismatch)
 {
-	char event[GP_EVENT_TEXT], bytes[GP_COUNT_TEXT];
-	char stream[GP_GROUP_LABEL], pool[GP_GROUP_LABEL];
+	char event[GP_EVENT_TEXT], stream[GP_GROUP_LABEL], pool[GP_GROUP_LABEL];
 
 	if (!mismatch->is_there)
 		return;
@@ -310,7 +304,7 @@ void gp_trouble_mismatch(const struct gp_page *page,
 		     gp_mismatch_rows[mismatch->kind].sentence);
 	gp_page_field(
 		page, "  request", "%s bytes, %s, %s",
-		gp_count_text(mismatch->requested, bytes),
+		GP_COUNT(mismatch->requested),
 		gp_group_label(trace, GP_BY_STREAM, mismatch->stream, stream),
 		gp_group_label(trace, GP_BY_POOL, mismatch->pool, pool));
 	print_site(page, trace, mismatch->site);
@@ -332,10 +326,8 @@ const char *gp_trouble_where(const struct gp_oom *oom)
 const char *gp_trouble_left(const struct gp_oom *oom,
 			    char text[GP_TROUBLE_LEFT])
 {
-	char bytes[GP_BYTES_TEXT];
-
-	snprintf(text, GP_TROUBLE_LEFT, "%s left %s",
-		 gp_bytes_text(oom->room, bytes), gp_trouble_where(oom));
+	snprintf(text, GP_TROUBLE_LEFT, "%s left %s", GP_BYTES(oom->room),
+		 gp_trouble_where(oom));
 	return text;
 }
 
@@ -349,12 +341,9 @@ const char *gp_trouble_which(const struct gp_oom *oom)
 const char *gp_trouble_largest(const struct gp_oom *oom,
 			       char text[GP_TROUBLE_LARGEST])
 {
-	char bytes[GP_BYTES_TEXT];
-
 	if (oom->largest_free)
 		snprintf(text, GP_TROUBLE_LARGEST, "largest %s%s",
-			 gp_bytes_text(oom->largest_free, bytes),
-			 gp_trouble_which(oom));
+			 GP_BYTES(oom->largest_free), gp_trouble_which(oom));
 	else
 		snprintf(text, GP_TROUBLE_LARGEST,
 			 "none in its stream and pool%s",
@@ -391,9 +380,7 @@ static void print_cause(const struct gp_page *page, const struct gp_oom *oom)
 void gp_trouble_oom(const struct gp_page *page, const struct gp_trace *trace,
 		    uint32_t device, const struct gp_oom *oom)
 {
-	char size[GP_BYTES_TEXT], bytes[GP_COUNT_TEXT], event[GP_EVENT_TEXT];
-	char reserved[GP_BYTES_TEXT], allocated[GP_BYTES_TEXT];
-	char message[GP_OOM_MESSAGE];
+	char event[GP_EVENT_TEXT], message[GP_OOM_MESSAGE];
 
 	if (!oom->is_there)
 		return;
@@ -401,12 +388,10 @@ void gp_trouble_oom(const struct gp_page *page, const struct gp_trace *trace,
 	gp_page_line(page, GP_TONE_BAD, 2,
 		     "First OOM at %s: no room for %s (%s bytes)",
 		     gp_event_words(trace, device, oom->event, event),
-		     gp_bytes_text(oom->size, size),
-		     gp_count_text(oom->size, bytes));
+		     GP_BYTES(oom->size), GP_COUNT(oom->size));
 	print_cause(page, oom);
 	gp_page_field(page, "  then", "%s allocated of %s reserved",
-		      gp_bytes_text(oom->allocated, allocated),
-		      gp_bytes_text(oom->reserved, reserved));
+		      GP_BYTES(oom->allocated), GP_BYTES(oom->reserved));
 	gp_page_field(page, "  PyTorch", "%s", gp_oom_message(oom, message));
 	print_site(page, trace, oom->site);
 }
@@ -415,13 +400,13 @@ const char *gp_trouble_others(const struct gp_trace *trace, uint32_t device,
 			      const struct gp_no_room *others,
 			      char text[GP_TROUBLE_OTHERS])
 {
-	char event[GP_EVENT_TEXT], bytes[GP_BYTES_TEXT];
+	char event[GP_EVENT_TEXT];
 
 	snprintf(text, GP_TROUBLE_OTHERS,
 		 "At %s others take more of the device than is left: %s are "
 		 "missing",
 		 gp_event_words(trace, device, others->event, event),
-		 gp_bytes_text(others->missing, bytes));
+		 GP_BYTES(others->missing));
 	return text;
 }
 
@@ -442,14 +427,14 @@ void gp_trouble_refusal(const struct gp_page *page,
 			const struct gp_trace *trace, uint32_t device,
 			const struct gp_replay_result *result)
 {
-	char event[GP_EVENT_TEXT], count[GP_PLURAL_TEXT];
+	char event[GP_EVENT_TEXT];
 
 	if (!result->refused)
 		return;
 	gp_page_blank(page);
 	gp_page_line(page, GP_TONE_BAD, 2,
 		     "%s refused by PyTorch's rules, first at %s: %s",
-		     gp_plural_text(result->refused, "request", count),
+		     GP_PLURAL(result->refused, "request"),
 		     gp_event_words(trace, device, result->first_refusal_event,
 				    event),
 		     result->first_refusal);

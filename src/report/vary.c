@@ -75,7 +75,7 @@ static uint64_t most_of(const struct gp_vary_report *r)
 static const char *answer_of(const struct gp_vary_report *r, char *text)
 {
 	const struct gp_vary_point *largest = gp_vary_largest(r);
-	char needed[GP_BYTES_TEXT], total[GP_BYTES_TEXT];
+	char total[GP_BYTES_TEXT];
 
 	gp_bytes_text(r->gpu->capacity, total);
 	if (!largest && r->points[0].failure)
@@ -94,7 +94,7 @@ static const char *answer_of(const struct gp_vary_report *r, char *text)
 			 largest->value == r->last
 				 ? ", the last that was asked for"
 				 : "",
-			 gp_bytes_text(largest->need, needed), total);
+			 GP_BYTES(largest->need), total);
 	return text;
 }
 
@@ -170,14 +170,12 @@ static void print_point(const struct gp_page *page,
 			const struct gp_vary_report *r,
 			const struct gp_vary_point *p)
 {
-	char need[GP_BYTES_TEXT];
-
 	if (p->failure) {
 		fprintf(page->out, "%12" PRIu64 "      failed\n", p->value);
 		return;
 	}
 	fprintf(page->out, "%12" PRIu64 "  %10s  ", p->value,
-		p->need ? gp_bytes_text(p->need, need) : "more");
+		p->need ? GP_BYTES(p->need) : "more");
 	print_bar(page, r, p);
 	fputs("\n", page->out);
 }
@@ -186,12 +184,11 @@ void gp_report_vary_text(const struct gp_vary_report *r,
 			 const struct gp_report_style *style, FILE *out)
 {
 	struct gp_page page = gp_page_make(style, out);
-	char total[GP_BYTES_TEXT];
 
 	print_sentences(&page, r);
 	gp_page_blank(&page);
 	fprintf(out, "%12s  %10s  | is the end of %s, %s\n", r->name, "needs",
-		r->gpu->name, gp_bytes_text(r->gpu->capacity, total));
+		r->gpu->name, GP_BYTES(r->gpu->capacity));
 	for (size_t i = 0; i < r->count; i++)
 		print_point(&page, r, &r->points[i]);
 	if (!path_of(r))
@@ -269,7 +266,6 @@ static void draw_points(const struct gp_vary_report *r, FILE *out)
 	fputs("\"/>\n", out);
 	for (size_t i = 0; i < r->count; i++) {
 		const struct gp_vary_point *p = &r->points[i];
-		char need[GP_BYTES_TEXT];
 
 		if (!p->need)
 			continue;
@@ -280,14 +276,13 @@ static void draw_points(const struct gp_vary_report *r, FILE *out)
 			p->fits ? "#1a7f37" : "#cf222e");
 		gp_xml_text(r->name, out);
 		fprintf(out, "=%" PRIu64 ": %s</title></circle>\n", p->value,
-			gp_bytes_text(p->need, need));
+			GP_BYTES(p->need));
 	}
 }
 
 static void draw(const struct gp_vary_report *r, FILE *out)
 {
 	double end = y_of(r, r->gpu->capacity);
-	char total[GP_BYTES_TEXT];
 
 	fprintf(out,
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" "
@@ -301,7 +296,7 @@ static void draw(const struct gp_vary_report *r, FILE *out)
 		"fill=\"currentColor\">",
 		LEFT, WIDTH - LEFT, end, end, LEFT, end - 6);
 	gp_xml_text(r->gpu->name, out);
-	fprintf(out, ", %s</text>\n", gp_bytes_text(r->gpu->capacity, total));
+	fprintf(out, ", %s</text>\n", GP_BYTES(r->gpu->capacity));
 	draw_points(r, out);
 	fprintf(out,
 		"<text x=\"%d\" y=\"%d\" fill=\"currentColor\">%" PRIu64

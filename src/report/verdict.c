@@ -33,8 +33,6 @@ const char *verdict_part(const struct gp_verdict *v)
 /* How the current setting does, if another one does better. */
 static void say_as_it_is(struct gp_words *words, const struct gp_verdict *v)
 {
-	char need[GP_BYTES_TEXT];
-
 	if (v->capacity != GP_UNLIMITED)
 		gp_say(words, "It fits");
 	else if (v->ends == GP_ENDS_FAILURE)
@@ -45,22 +43,20 @@ static void say_as_it_is(struct gp_words *words, const struct gp_verdict *v)
 	else
 		gp_say(words, "As it is, it needs %s%s",
 		       gp_verdict_is_at_most(v) ? "at most " : "",
-		       gp_bytes_text(v->need_as_recorded, need));
+		       GP_BYTES(v->need_as_recorded));
 }
 
 static void say_keep(struct gp_words *words, const struct gp_verdict *v)
 {
-	char bytes[GP_BYTES_TEXT];
-
 	if (v->capacity != GP_UNLIMITED)
 		gp_say(words, "Keep the settings: it fits, with %s%s to spare.",
 		       gp_verdict_is_at_most(v) ? "at least " : "",
-		       gp_bytes_text(v->spare, bytes));
+		       GP_BYTES(v->spare));
 	else if (v->recorded)
 		gp_say(words,
 		       "Keep the settings: it ran with %s reserved, and what "
 		       "others need is not in the trace.",
-		       gp_bytes_text(v->recorded, bytes));
+		       GP_BYTES(v->recorded));
 	else
 		gp_say(words,
 		       "%s: it needs %s%s, and no setting tried %s less.",
@@ -68,14 +64,14 @@ static void say_keep(struct gp_words *words, const struct gp_verdict *v)
 						    "device of unknown size"
 						  : "Keep the settings",
 		       gp_verdict_is_at_most(v) ? "at most " : "",
-		       gp_bytes_text(v->need, bytes),
+		       GP_BYTES(v->need),
 		       v->begins == GP_BEGINS_WINDOW ? "is sure to need"
 						     : "needs clearly");
 }
 
 static void say_fits(struct gp_words *words, const struct gp_verdict *v)
 {
-	char need[GP_BYTES_TEXT], more[GP_BYTES_TEXT];
+	char need[GP_BYTES_TEXT];
 
 	if (!v->conf) {
 		say_keep(words, v);
@@ -87,8 +83,7 @@ static void say_fits(struct gp_words *words, const struct gp_verdict *v)
 		gp_say(words, "; another setting needs %s.", need);
 	else if (gp_study_is_less(v->need, v->need_as_recorded))
 		gp_say(words, "; another setting needs %s less: %s.",
-		       gp_bytes_text(v->need_as_recorded - v->need, more),
-		       need);
+		       GP_BYTES(v->need_as_recorded - v->need), need);
 	else if (v->capacity != GP_UNLIMITED)
 		gp_say(words,
 		       " as it is, and with the setting that others need: %s.",
@@ -115,22 +110,18 @@ static const char *why_not(const struct gp_verdict *v)
 
 static void say_setting(struct gp_words *words, const struct gp_verdict *v)
 {
-	char spare[GP_BYTES_TEXT];
 	bool is_failure = v->ends == GP_ENDS_FAILURE;
 
 	gp_say(words, "%s; another setting serves %s", why_not(v),
 	       is_failure ? "the request that failed" : "every request");
 	if (v->spare)
-		gp_say(words, ", with %s to spare",
-		       gp_bytes_text(v->spare, spare));
+		gp_say(words, ", with %s to spare", GP_BYTES(v->spare));
 	gp_say(words,
 	       is_failure ? "; what came next is not in the trace." : ".");
 }
 
 static void say_no_setting(struct gp_words *words, const struct gp_verdict *v)
 {
-	char missing[GP_BYTES_TEXT];
-
 	gp_say(words, "Out of memory%s; no setting helps: ",
 	       v->cause == GP_BY_LIMIT ? " at the memory fraction that is set"
 				       : "");
@@ -140,18 +131,16 @@ static void say_no_setting(struct gp_words *words, const struct gp_verdict *v)
 		gp_say(words,
 		       "with the best of them, a device of %s is needed at "
 		       "that fraction.",
-		       gp_bytes_text(v->need, missing));
+		       GP_BYTES(v->need));
 	else
 		gp_say(words, "with the best of them, %s are missing.",
-		       gp_bytes_text(v->missing, missing));
+		       GP_BYTES(v->missing));
 }
 
 /* A window that runs out of memory, and that no other setting surely serves. */
 static void say_failing_window(struct gp_words *words,
 			       const struct gp_verdict *v)
 {
-	char need[GP_BYTES_TEXT];
-
 	gp_say(words,
 	       "%s as it is; what other settings would do is undecided, as "
 	       "what "
@@ -162,17 +151,14 @@ static void say_failing_window(struct gp_words *words,
 	if (v->likely)
 		gp_say(words, " %s: %s, estimated to need %s.",
 		       v->need <= v->capacity ? "Worth a try" : "The nearest",
-		       verdict_line(v->likely).text,
-		       gp_bytes_text(v->need, need));
+		       verdict_line(v->likely).text, GP_BYTES(v->need));
 	else if (v->need_as_recorded && v->need_as_recorded != GP_UNLIMITED)
 		gp_say(words, " As it is, it needs %s.",
-		       gp_bytes_text(v->need_as_recorded, need));
+		       GP_BYTES(v->need_as_recorded));
 }
 
 static void say_undecided(struct gp_words *words, const struct gp_verdict *v)
 {
-	char start[GP_BYTES_TEXT], capacity[GP_BYTES_TEXT];
-
 	if (v->is_failure) {
 		say_failing_window(words, v);
 		return;
@@ -185,16 +171,14 @@ static void say_undecided(struct gp_words *words, const struct gp_verdict *v)
 		       "asked about, and not all that led to it is in the "
 		       "trace; "
 		       "record from the start of the program to decide it.",
-		       gp_bytes_text(v->recorded, start),
-		       gp_bytes_text(v->capacity, capacity));
+		       GP_BYTES(v->recorded), GP_BYTES(v->capacity));
 	else if (v->start > v->capacity)
 		gp_say(words,
 		       "the trace begins with %s reserved, more than the %s "
 		       "asked "
 		       "about; record from the start of the program to decide "
 		       "it.",
-		       gp_bytes_text(v->start, start),
-		       gp_bytes_text(v->capacity, capacity));
+		       GP_BYTES(v->start), GP_BYTES(v->capacity));
 	else
 		gp_say(words,
 		       "nothing is requested in the trace; to record requests, "
@@ -215,7 +199,6 @@ const char *verdict_record_call(uint8_t release)
 struct gp_words verdict_sentence(const struct gp_verdict *v)
 {
 	struct gp_words words = { "" };
-	char bytes[GP_BYTES_TEXT];
 
 	switch (v->kind) {
 	case GP_VERDICT_FITS: say_fits(&words, v); break;
@@ -225,7 +208,7 @@ struct gp_words verdict_sentence(const struct gp_verdict *v)
 		       "Out of memory; no setting helps: %s too small by %s.",
 		       v->was_limited ? "the memory that it may use is"
 				      : "the device is",
-		       gp_bytes_text(v->live + v->others - v->capacity, bytes));
+		       GP_BYTES(v->live + v->others - v->capacity));
 		break;
 	case GP_VERDICT_NO_SETTING: say_no_setting(&words, v); break;
 	case GP_VERDICT_UNDECIDED: say_undecided(&words, v); break;
@@ -239,11 +222,9 @@ struct gp_words verdict_sentence(const struct gp_verdict *v)
  * placed. */
 static void say_need(struct gp_words *words, const struct gp_verdict *v)
 {
-	char best[GP_BYTES_TEXT], as_it_is[GP_BYTES_TEXT];
-
 	if (!v->need || v->need == GP_UNLIMITED || v->high)
 		return;
-	gp_say(words, "It needs a device of %s", gp_bytes_text(v->need, best));
+	gp_say(words, "It needs a device of %s", GP_BYTES(v->need));
 	if (v->need != v->need_as_recorded)
 		gp_say(words, " with the best setting");
 	else if (v->begins == GP_BEGINS_WINDOW)
@@ -251,7 +232,7 @@ static void say_need(struct gp_words *words, const struct gp_verdict *v)
 	if (v->need < v->need_as_recorded &&
 	    v->need_as_recorded != GP_UNLIMITED)
 		gp_say(words, ", of %s as it is",
-		       gp_bytes_text(v->need_as_recorded, as_it_is));
+		       GP_BYTES(v->need_as_recorded));
 	gp_say(words, ". ");
 }
 
@@ -330,8 +311,6 @@ static void say_limited(struct gp_words *words, const struct gp_verdict *v)
 /* What is known only of a part of the program. */
 static void say_part(struct gp_words *words, const struct gp_verdict *v)
 {
-	char bytes[GP_BYTES_TEXT];
-
 	if (v->kind == GP_VERDICT_UNDECIDED || v->is_unplayable)
 		return;
 	if (v->recorded)
@@ -340,12 +319,12 @@ static void say_part(struct gp_words *words, const struct gp_verdict *v)
 		       "all that led to it is in the trace: to compare "
 		       "settings, "
 		       "record from the start of the program. ",
-		       gp_bytes_text(v->recorded, bytes));
+		       GP_BYTES(v->recorded));
 	else if (v->begins == GP_BEGINS_WINDOW)
 		gp_say(words,
 		       "The trace is a window that begins with %s reserved, "
 		       "cached under the recorded settings%s. ",
-		       gp_bytes_text(v->start, bytes),
+		       GP_BYTES(v->start),
 		       v->conf || v->kind != GP_VERDICT_FITS
 			       ? ": what is said of others is an estimate"
 			       : "");
@@ -354,8 +333,6 @@ static void say_part(struct gp_words *words, const struct gp_verdict *v)
 /* Of a state without requests: how much of it fragmentation can be. */
 static void say_state(struct gp_words *words, const struct gp_verdict *v)
 {
-	char live[GP_BYTES_TEXT], start[GP_BYTES_TEXT], most[GP_BYTES_TEXT];
-
 	if (!gp_verdict_is_unknown(v) || !v->live ||
 	    gp_larger(v->start, v->recorded) > v->capacity)
 		return;
@@ -363,14 +340,13 @@ static void say_state(struct gp_words *words, const struct gp_verdict *v)
 		gp_say(words,
 		       "The program held all of the %s reserved at once: no "
 		       "setting could have saved anything. ",
-		       gp_bytes_text(v->start, start));
+		       GP_BYTES(v->start));
 	else
 		gp_say(words,
 		       "Of the %s reserved, the program needs %s with any "
 		       "setting; at most %s could have been saved. ",
-		       gp_bytes_text(v->start, start),
-		       gp_bytes_text(v->live, live),
-		       gp_bytes_text(v->start - v->live, most));
+		       GP_BYTES(v->start), GP_BYTES(v->live),
+		       GP_BYTES(v->start - v->live));
 }
 
 static void say_caveats(struct gp_words *words, const struct gp_verdict *v)
@@ -399,14 +375,13 @@ struct gp_words verdict_caveats(const struct gp_verdict *v)
 struct gp_words verdict_limits(const struct gp_verdict *v)
 {
 	struct gp_words words = { "" };
-	char a[GP_BYTES_TEXT], b[GP_BYTES_TEXT];
 	uint64_t need;
 
 	say_search(&words, v);
 	say_caveats(&words, v);
 	if (v->high && v->high != v->low)
-		gp_say(&words, "Need between %s and %s. ",
-		       gp_bytes_text(v->low, a), gp_bytes_text(v->high, b));
+		gp_say(&words, "Need between %s and %s. ", GP_BYTES(v->low),
+		       GP_BYTES(v->high));
 	if (v->is_failure)
 		gp_say(&words, "To decide it, record from the start of the "
 			       "program. ");
@@ -416,7 +391,7 @@ struct gp_words verdict_limits(const struct gp_verdict *v)
 		       "on. A "
 		       "little more work may not fit. ",
 		       v->kind == GP_VERDICT_FITS && v->conf ? " as it is" : "",
-		       gp_bytes_text(need, b));
+		       GP_BYTES(need));
 	if (v->was_refused)
 		say_refused(&words, v);
 	say_limited(&words, v);

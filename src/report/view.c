@@ -64,7 +64,7 @@ static void size_range(const struct gp_culprit *c, char text[GP_SITE_TEXT])
 const char *gp_view_holder(const struct gp_view *view,
 			   const struct gp_culprit *c, char text[GP_SITE_TEXT])
 {
-	char bytes[GP_BYTES_TEXT], label[GP_GROUP_LABEL];
+	char label[GP_GROUP_LABEL];
 
 	switch (view->askers->by) {
 	case GP_HOLD_BY_SIZE: size_range(c, text); return text;
@@ -81,7 +81,7 @@ const char *gp_view_holder(const struct gp_view *view,
 		if (*gp_site_text(view->trace, c->site, text))
 			return text;
 		snprintf(label, sizeof(label), "%s each, from no known line",
-			 gp_bytes_text(c->most, bytes));
+			 GP_BYTES(c->most));
 	}
 	snprintf(text, GP_SITE_TEXT, "%s", label);
 	return text;
@@ -233,16 +233,13 @@ static void band_rows(const struct gp_view *view, const struct gp_bands *bands,
 static void bands_title(const struct gp_bands *bands,
 			const struct gp_view_style *style)
 {
-	char words[TITLE], from[GP_COUNT_TEXT], to[GP_COUNT_TEXT];
-	char shown[GP_COUNT_TEXT], all[GP_PLURAL_TEXT];
+	char words[TITLE];
 
 	snprintf(words, sizeof(words),
 		 "Events %s to %s: %s of %s, those that take most of the "
 		 "picture",
-		 gp_count_text(bands->from, from),
-		 gp_count_text(bands->to - 1, to),
-		 gp_count_text(bands->count, shown),
-		 gp_plural_text(bands->blocks, "block", all));
+		 GP_COUNT(bands->from), GP_COUNT(bands->to - 1),
+		 GP_COUNT(bands->count), GP_PLURAL(bands->blocks, "block"));
 	title(style, words);
 }
 
@@ -302,7 +299,7 @@ static void rest_row(const struct gp_table *table, uint64_t allocated,
 		     const struct gp_culprits *live, size_t shown)
 {
 	struct gp_culprit rest = { .least = UINT64_MAX };
-	char name[GP_PLURAL_TEXT], others[GP_PLURAL_TEXT + 8];
+	char others[GP_PLURAL_TEXT + 8];
 
 	if (shown >= live->count)
 		return;
@@ -316,7 +313,7 @@ static void rest_row(const struct gp_table *table, uint64_t allocated,
 		rest.events = c->events > rest.events ? c->events : rest.events;
 	}
 	snprintf(others, sizeof(others), "(%s)",
-		 gp_plural_text(live->count - shown, "other", name));
+		 GP_PLURAL(live->count - shown, "other"));
 	holder_row(table, allocated, &rest, others);
 }
 
@@ -326,15 +323,14 @@ static void holders_title(const struct gp_view *view,
 			  const struct gp_view_style *style)
 {
 	char words[TITLE], at[GP_EVENT_TEXT];
-	char allocated[GP_BYTES_TEXT], reserved[GP_BYTES_TEXT];
 
 	snprintf(words, sizeof(words),
 		 "Who holds the %s in use %s %s: %s, %s reserved",
-		 gp_bytes_text(total->allocated, allocated),
+		 GP_BYTES(total->allocated),
 		 moment->is_before ? "before" : "at", moment->what,
 		 gp_event_words_in(view->trace, view->device, view->steps,
 				   moment->event, at),
-		 gp_bytes_text(total->reserved, reserved));
+		 GP_BYTES(total->reserved));
 	title(style, words);
 }
 
@@ -468,16 +464,15 @@ static void events_title(const struct gp_event_search *search,
 			 const struct gp_event_rows *rows,
 			 const struct gp_view_style *style)
 {
-	char words[TITLE], found[GP_PLURAL_TEXT], first[GP_COUNT_TEXT];
-	char last[GP_COUNT_TEXT];
+	char words[TITLE], found[GP_PLURAL_TEXT];
 
 	gp_plural_text(rows->found, "event", found);
 	if (rows->count == rows->found || !rows->count)
 		snprintf(words, sizeof(words), "%s", found);
 	else
 		snprintf(words, sizeof(words), "%s; rows %s to %s", found,
-			 gp_count_text(search->row, first),
-			 gp_count_text(search->row + rows->count - 1, last));
+			 GP_COUNT(search->row),
+			 GP_COUNT(search->row + rows->count - 1));
 	title(style, words);
 }
 
@@ -558,17 +553,15 @@ static void state_title(const struct gp_view *view,
 			const struct gp_view_style *style)
 {
 	struct gp_group total = gp_group_total(state);
-	char words[TITLE], at[GP_EVENT_TEXT], segments[GP_PLURAL_TEXT];
-	char allocated[GP_BYTES_TEXT], reserved[GP_BYTES_TEXT];
+	char words[TITLE], at[GP_EVENT_TEXT];
 
 	snprintf(words, sizeof(words),
 		 "%s %s: %s, %s reserved in %s, %s allocated",
 		 moment->is_before ? "Before" : "At", moment->what,
 		 gp_event_words_in(view->trace, view->device, view->steps,
 				   moment->event, at),
-		 gp_bytes_text(total.reserved, reserved),
-		 gp_plural_text(total.segments, "segment", segments),
-		 gp_bytes_text(total.allocated, allocated));
+		 GP_BYTES(total.reserved), GP_PLURAL(total.segments, "segment"),
+		 GP_BYTES(total.allocated));
 	title(style, words);
 }
 
@@ -602,26 +595,22 @@ static void block_title(const struct gp_view *view,
 			const struct gp_lifetime *lifetime,
 			const struct gp_view_style *style)
 {
-	char words[TITLE], size[GP_BYTES_TEXT], requested[GP_BYTES_TEXT];
-	char id[GP_COUNT_TEXT], from[GP_COUNT_TEXT], to[GP_COUNT_TEXT];
-	char stream[GP_GROUP_LABEL], pool[GP_GROUP_LABEL];
+	char words[TITLE], stream[GP_GROUP_LABEL], pool[GP_GROUP_LABEL];
 
 	snprintf(words, sizeof(words),
 		 "Block %s: %s at %#llx, %s requested, %s, %s; from %s%s to "
 		 "%s%s",
-		 gp_count_text(gp_view_id(view, lifetime->id), id),
-		 gp_bytes_text(lifetime->size, size),
-		 (unsigned long long)lifetime->addr,
-		 gp_bytes_text(lifetime->requested, requested),
+		 GP_COUNT(gp_view_id(view, lifetime->id)),
+		 GP_BYTES(lifetime->size), (unsigned long long)lifetime->addr,
+		 GP_BYTES(lifetime->requested),
 		 gp_group_label(view->trace, GP_BY_STREAM, lifetime->stream,
 				stream),
 		 gp_group_label(view->trace, GP_BY_POOL, lifetime->pool, pool),
 		 lifetime->is_start ? "before the trace" : "event ",
-		 lifetime->is_start ? "" : gp_count_text(lifetime->alloc, from),
+		 lifetime->is_start ? "" : GP_COUNT(lifetime->alloc),
 		 lifetime->freed == GP_LIFE_NO_END ? "the end" : "event ",
-		 lifetime->freed == GP_LIFE_NO_END
-			 ? ""
-			 : gp_count_text(lifetime->freed, to));
+		 lifetime->freed == GP_LIFE_NO_END ? ""
+						   : GP_COUNT(lifetime->freed));
 	title(style, words);
 }
 

@@ -108,15 +108,14 @@ static void tell_apart(const struct gp_number *number,
 		       char limit[GP_GATE_LIMIT])
 {
 	int64_t more = verdict->now.value - verdict->bound;
-	char bound[GP_GATE_TEXT], count[GP_COUNT_TEXT];
+	char bound[GP_GATE_TEXT];
 	size_t length = strlen(limit);
 
 	value_text(number, verdict->bound, bound);
 	if (number->unit != GP_NUMBER_BYTES || !more || strcmp(now, bound) != 0)
 		return;
 	snprintf(limit + length, GP_GATE_LIMIT - length,
-		 ", which is %s bytes %s",
-		 gp_count_text(magnitude(more), count),
+		 ", which is %s bytes %s", GP_COUNT(magnitude(more)),
 		 more < 0 ? "more" : "less");
 }
 
@@ -299,13 +298,12 @@ static void write_result(const struct gp_page *page,
 			 const struct gp_gate_report *report,
 			 const struct gp_gate_result *result)
 {
-	char trouble[GP_GATE_TROUBLE], held[GP_PLURAL_TEXT];
+	char trouble[GP_GATE_TROUBLE];
 
 	if (result->status == GP_OK) {
-		gp_page_line(
-			page, GP_TONE_PLAIN, 4, "ok     %s: %s kept",
-			result->run->name,
-			gp_plural_text(count_verdicts(result), "limit", held));
+		gp_page_line(page, GP_TONE_PLAIN, 4, "ok     %s: %s kept",
+			     result->run->name,
+			     GP_PLURAL(count_verdicts(result), "limit"));
 		write_gains(page, report, result);
 	} else if (result->status == GP_FAILED) {
 		gp_page_line(page, GP_TONE_BAD, 4, "WORSE  %s (%s)",

@@ -352,12 +352,11 @@ static void describe(struct gp_gate_verdict *verdict,
 {
 	const struct gp_event *event = &maker->device->events[verdict->event];
 	const char *kind = gp_event_kind_name(event->kind);
-	char size[GP_BYTES_TEXT];
 
 	snprintf(verdict->about, sizeof(verdict->about), "%s", kind);
 	if (event->kind == GP_ALLOC)
 		snprintf(verdict->about, sizeof(verdict->about), "%s of %s",
-			 kind, gp_bytes_text(event->size, size));
+			 kind, GP_BYTES(event->size));
 	gp_event_words(maker->trace,
 		       (uint32_t)(maker->device - maker->trace->devices),
 		       verdict->event, verdict->where);

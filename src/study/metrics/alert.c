@@ -231,7 +231,6 @@ const char *gp_alert_text(const struct gp_alert *alert,
 	const struct gp_measure *measure = &gp_measures[alert->id];
 	bool is_upper = alert->op == GP_ABOVE || alert->op == GP_AT_LEAST;
 	char limit[GP_COUNT_TEXT], worst[GP_COUNT_TEXT];
-	char length[GP_COUNT_TEXT], first[GP_COUNT_TEXT];
 
 	value_text(measure->unit, alert->limit, limit);
 	value_text(measure->unit, alert->worst, worst);
@@ -243,9 +242,9 @@ const char *gp_alert_text(const struct gp_alert *alert,
 			 "%s was %s %s for %s event%s from event %s on, %s at "
 			 "the %s",
 			 measure->key, operators[alert->op].words, limit,
-			 gp_count_text(alert->fired_length, length),
+			 GP_COUNT(alert->fired_length),
 			 alert->fired_length == 1 ? "" : "s",
-			 gp_count_text(alert->fired_first, first), worst,
+			 GP_COUNT(alert->fired_first), worst,
 			 is_upper ? "most" : "least");
 	return text;
 }

@@ -24,7 +24,6 @@ static void drop(struct gp_draft_device *device, const bool *marked)
 enum gp_status without_site(struct scene *scene)
 {
 	struct marked marked;
-	char bytes[GP_BYTES_TEXT];
 	enum gp_status status =
 		which_mark(scene, scene->note->asked.argument, &marked);
 
@@ -33,7 +32,7 @@ enum gp_status without_site(struct scene *scene)
 	for (size_t d = 0; d < marked.devices; d++)
 		drop(&scene->draft->devices[d], marked.of[d]);
 	scene_note(scene, marked.blocks, "block", "never requested, %s in all",
-		   gp_bytes_text(marked.bytes, bytes));
+		   GP_BYTES(marked.bytes));
 	marked_release(&marked);
 	return GP_OK;
 }
@@ -44,7 +43,6 @@ enum gp_status keep_site(struct scene *scene)
 {
 	struct marked marked;
 	uint64_t frees = 0;
-	char count[GP_COUNT_TEXT], bytes[GP_BYTES_TEXT];
 	enum gp_status status =
 		which_mark(scene, scene->note->asked.argument, &marked);
 
@@ -64,8 +62,7 @@ enum gp_status keep_site(struct scene *scene)
 	}
 	scene_note(scene, frees, "free",
 		   "left out; blocks selected: %s, %s in all",
-		   gp_count_text(marked.blocks, count),
-		   gp_bytes_text(marked.bytes, bytes));
+		   GP_COUNT(marked.blocks), GP_BYTES(marked.bytes));
 	marked_release(&marked);
 	return GP_OK;
 }
@@ -176,7 +173,6 @@ static uint64_t free_early(struct gp_draft_device *device, const bool *marked,
 enum gp_status free_earlier(struct scene *scene)
 {
 	uint64_t events, moved = 0;
-	char count[GP_COUNT_TEXT], bytes[GP_BYTES_TEXT];
 	char *which = cut_events(scene->note->asked.argument, &events);
 	struct marked marked;
 	enum gp_status status = which_mark(scene, which, &marked);
@@ -189,8 +185,7 @@ enum gp_status free_earlier(struct scene *scene)
 				    events);
 	scene_note(scene, moved, "free",
 		   "moved; blocks selected: %s, %s in all",
-		   gp_count_text(marked.blocks, count),
-		   gp_bytes_text(marked.bytes, bytes));
+		   GP_COUNT(marked.blocks), GP_BYTES(marked.bytes));
 	marked_release(&marked);
 	return GP_OK;
 }

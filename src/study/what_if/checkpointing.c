@@ -146,7 +146,6 @@ enum gp_status checkpointing(struct scene *scene)
 	struct marked marked;
 	uint64_t bytes = 0;
 	size_t steps = 0;
-	char size[GP_BYTES_TEXT];
 	char found[64] = "no steps found: the trace is taken as one step";
 	enum gp_status status =
 		which_mark(scene, scene->note->asked.argument, &marked);
@@ -159,7 +158,7 @@ enum gp_status checkpointing(struct scene *scene)
 	if (steps)
 		snprintf(found, sizeof(found), "in %zu steps", steps);
 	scene_note(scene, scene->note->changes, "block",
-		   "dropped and recomputed, %s in all, %s",
-		   gp_bytes_text(bytes, size), found);
+		   "dropped and recomputed, %s in all, %s", GP_BYTES(bytes),
+		   found);
 	return GP_OK;
 }

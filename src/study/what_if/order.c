@@ -91,7 +91,6 @@ static void put_first(struct gp_draft_device *device, double share,
 enum gp_status preallocate(struct scene *scene)
 {
 	uint64_t blocks = 0, bytes = 0;
-	char size[GP_BYTES_TEXT];
 	double share;
 
 	if (!parse_share(scene->note->asked.argument, &share))
@@ -107,7 +106,7 @@ enum gp_status preallocate(struct scene *scene)
 		free(moved);
 	}
 	scene_note(scene, blocks, "block", "requested first, %s in all",
-		   gp_bytes_text(bytes, size));
+		   GP_BYTES(bytes));
 	return GP_OK;
 }
 

@@ -224,14 +224,12 @@ static void note_places(struct gp_what_if_note *note, const struct search *s)
 	size_t n = strlen(note->text);
 
 	for (size_t i = 0; i < s->chosen_count && i < PLACES_TOLD; i++) {
-		char event[GP_COUNT_TEXT];
-
 		n += (size_t)snprintf(note->text + n, sizeof(note->text) - n,
 				      "%s%s",
 				      i	  ? ", "
 				      : n ? "; "
 					  : "called before event ",
-				      gp_count_text(s->chosen[i], event));
+				      GP_COUNT(s->chosen[i]));
 		if (n >= sizeof(note->text))
 			return;
 	}

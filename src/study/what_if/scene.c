@@ -28,13 +28,12 @@ void scene_note(struct scene *scene, uint64_t count, const char *noun,
 		const char *rest, ...)
 {
 	struct gp_what_if_note *note = scene->note;
-	char number[GP_COUNT_TEXT];
 	va_list args;
 	int n;
 
 	note->changes = count;
 	n = snprintf(note->text, sizeof(note->text), "%s %s%s ",
-		     gp_count_text(count, number), noun, count == 1 ? "" : "s");
+		     GP_COUNT(count), noun, count == 1 ? "" : "s");
 	va_start(args, rest);
 	vsnprintf(note->text + n, sizeof(note->text) - (size_t)n, rest, args);
 	va_end(args);

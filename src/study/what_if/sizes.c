@@ -133,7 +133,6 @@ enum gp_status round_sizes(struct scene *scene)
 {
 	struct classes classes;
 	struct rounded rounded = { 0 };
-	char size[GP_BYTES_TEXT];
 
 	if (!parse(scene->note->asked.argument, &classes))
 		return scene_usage(scene, "not a size, a list of ascending "
@@ -141,7 +140,6 @@ enum gp_status round_sizes(struct scene *scene)
 	for (size_t d = 0; d < scene->config->trace->device_count; d++)
 		round_device(&classes, &scene->draft->devices[d], &rounded);
 	scene_note(scene, rounded.requests, "request",
-		   "rounded up, by %s in all",
-		   gp_bytes_text(rounded.bytes, size));
+		   "rounded up, by %s in all", GP_BYTES(rounded.bytes));
 	return GP_OK;
 }
