@@ -244,9 +244,7 @@ static void keeper_complete(struct gp_allocator *allocator, uint32_t id)
 	for (size_t i = 0; i < l->pending_count; i++) {
 		if (l->pending[i] != id)
 			continue;
-		memmove(l->pending + i, l->pending + i + 1,
-			(l->pending_count - i - 1) * sizeof(*l->pending));
-		l->pending_count--;
+		GP_REMOVE(l->pending, l->pending_count, i);
 		break;
 	}
 	give_back(l, id);
@@ -410,9 +408,7 @@ static enum gp_answer keeper_pool_end(struct gp_allocator *allocator,
 		i++;
 	if (i == l->route_count)
 		return GP_SERVED;
-	l->route_count--;
-	memmove(l->routes + i, l->routes + i + 1,
-		(l->route_count - i) * sizeof(*l->routes));
+	GP_REMOVE(l->routes, l->route_count, i);
 	return GP_SERVED;
 }
 

@@ -7,7 +7,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/larger.h"
 #include "base/mem.h"
@@ -37,18 +36,8 @@ static size_t find(const struct keeper_spans *spans, uint64_t addr)
 static void insert(struct keeper_spans *spans, size_t at,
 		   struct keeper_span span)
 {
-	GP_GROW(spans->items, spans->count + 1, spans->room);
-	memmove(spans->items + at + 1, spans->items + at,
-		(spans->count - at) * sizeof(*spans->items));
+	GP_INSERT(spans->items, spans->count, spans->room, at);
 	spans->items[at] = span;
-	spans->count++;
-}
-
-static void drop(struct keeper_spans *spans, size_t at)
-{
-	spans->count--;
-	memmove(spans->items + at, spans->items + at + 1,
-		(spans->count - at) * sizeof(*spans->items));
 }
 
 static bool covers(const struct keeper_span *span, uint64_t addr, uint64_t size)
@@ -137,11 +126,8 @@ bool keeper_place(struct keeper *l, uint32_t id)
 	if (!l->is_checked)
 		return true;
 	at = find_live(l, b->piece.addr);
-	GP_GROW(l->live, l->live_count + 1, l->live_room);
-	memmove(l->live + at + 1, l->live + at,
-		(l->live_count - at) * sizeof(*l->live));
+	GP_INSERT(l->live, l->live_count, l->live_room, at);
 	l->live[at] = id;
-	l->live_count++;
 	return true;
 }
 
@@ -152,9 +138,7 @@ void keeper_displace(struct keeper *l, uint32_t id)
 	if (!l->is_checked)
 		return;
 	at = find_live(l, l->blocks[id].piece.addr);
-	l->live_count--;
-	memmove(l->live + at, l->live + at + 1,
-		(l->live_count - at) * sizeof(*l->live));
+	GP_REMOVE(l->live, l->live_count, at);
 }
 
 /* ---- the device ---- */
@@ -225,7 +209,7 @@ static void memory_free(void *device, uint64_t addr)
 	span = l->memory.items[at];
 	if (!is_unused(l, addr, span.size))
 		return;
-	drop(&l->memory, at);
+	GP_REMOVE(l->memory.items, l->memory.count, at);
 	to->ops->free(to, addr, span.size);
 	l->stats.num_device_free++;
 	keeper_count(l, GP_STAT_SEGMENT, -1);
@@ -272,7 +256,7 @@ static void join(struct keeper *l, struct keeper_span span)
 		if (next && next->is_mapped && next->heap == span.heap &&
 		    next->addr == before->addr + before->size) {
 			before->size += next->size;
-			drop(&l->memory, at);
+			GP_REMOVE(l->memory.items, l->memory.count, at);
 			keeper_count(l, GP_STAT_SEGMENT, -1);
 		}
 	} else if (next && next->is_mapped && next->heap == span.heap &&
@@ -324,7 +308,7 @@ static void cut(struct keeper *l, struct keeper_span *span, uint64_t addr,
 	} else if (rest.size) {
 		*span = rest;
 	} else if (!span->size) {
-		drop(&l->memory, at);
+		GP_REMOVE(l->memory.items, l->memory.count, at);
 		keeper_count(l, GP_STAT_SEGMENT, -1);
 	}
 }

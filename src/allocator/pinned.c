@@ -199,9 +199,7 @@ static uint32_t find_in(struct pinned *p, struct pinned_list *list,
 
 		if (p->blocks[number].size < size)
 			continue;
-		list->count--;
-		memmove(list->blocks + i, list->blocks + i + 1,
-			(list->count - i) * sizeof(*list->blocks));
+		GP_REMOVE(list->blocks, list->count, i);
 		return number;
 	}
 	return 0;

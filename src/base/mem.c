@@ -134,6 +134,24 @@ void *gp_mem_grow(void *items, size_t *room, size_t need, size_t size)
 	return in_huge_pages(items, n * size);
 }
 
+void *gp_mem_insert(void *items, size_t *count, size_t *room, size_t at,
+		    size_t size)
+{
+	char *list = gp_mem_grow(items, room, *count + 1, size);
+
+	memmove(list + (at + 1) * size, list + at * size, (*count - at) * size);
+	++*count;
+	return list;
+}
+
+void gp_mem_remove(void *items, size_t *count, size_t at, size_t size)
+{
+	char *item = (char *)items + at * size;
+
+	--*count;
+	memmove(item, item + size, (*count - at) * size);
+}
+
 void *gp_mem_resize(void *items, size_t n, size_t size)
 {
 	if (size && n > SIZE_MAX / size)

@@ -35,6 +35,18 @@ void *gp_mem_grow(void *items, size_t *room, size_t need, size_t size);
 #define GP_GROW(items, need, room)                                             \
 	((items) = gp_mem_grow((items), &(room), (need), sizeof(*(items))))
 
+/* Makes room for an item at an index: those from there on move up. The new item
+ * is not set. */
+void *gp_mem_insert(void *items, size_t *count, size_t *room, size_t at,
+		    size_t size);
+#define GP_INSERT(items, count, room, at)                                      \
+	((items) = gp_mem_insert((items), &(count), &(room), (at),             \
+				 sizeof(*(items))))
+
+void gp_mem_remove(void *items, size_t *count, size_t at, size_t size);
+#define GP_REMOVE(items, count, at)                                            \
+	gp_mem_remove((items), &(count), (at), sizeof(*(items)))
+
 /* The same array with room for exactly n items; new items are not set. */
 void *gp_mem_resize(void *items, size_t n, size_t size);
 

@@ -261,7 +261,7 @@ static void start_call(struct server *s)
 	if (s->running || !s->count)
 		return;
 	call = s->waiting[0];
-	memmove(s->waiting, s->waiting + 1, --s->count * sizeof(call));
+	GP_REMOVE(s->waiting, s->count, 0);
 	call->shelf = s->shelf;
 	call->done = s->done_writes;
 	s->running = call;
@@ -325,8 +325,7 @@ static void cancel(struct server *s, const json_t *params)
 
 		if (!json_equal(call->id, id))
 			continue;
-		memmove(s->waiting + i, s->waiting + i + 1,
-			(--s->count - i) * sizeof(call));
+		GP_REMOVE(s->waiting, s->count, i);
 		reply(s, call->batch, NULL);
 		destroy_call(call);
 		return;

@@ -3,7 +3,6 @@
 #include "study/known.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "base/sorted.h"
@@ -26,18 +25,15 @@ static size_t first_behind(const struct known *known, uint64_t at)
 static void insert(struct known *known, size_t index,
 		   const struct known_range *range)
 {
-	struct known_range *at;
+	struct known_range *before = index ? &known->ranges[index - 1] : NULL;
 
-	GP_GROW(known->ranges, known->count + 1, known->room);
-	at = &known->ranges[index];
-	if (index && at[-1].to == range->from &&
-	    at[-1].is_fine == range->is_fine) {
-		at[-1].to = range->to;
+	if (before && before->to == range->from &&
+	    before->is_fine == range->is_fine) {
+		before->to = range->to;
 		return;
 	}
-	memmove(at + 1, at, (known->count - index) * sizeof(*at));
-	*at = *range;
-	known->count++;
+	GP_INSERT(known->ranges, known->count, known->room, index);
+	known->ranges[index] = *range;
 }
 
 void known_add(struct known *known, uint64_t from, uint64_t to, bool is_fine)

@@ -8,7 +8,6 @@
  * chosen by the rules below, and counted.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/larger.h"
 #include "base/mem.h"
@@ -39,18 +38,8 @@ static bool touches(const struct gp_segment *a, const struct gp_segment *b)
 static void insert_segment(struct gp_build_state *s, size_t at,
 			   const struct gp_segment *segment)
 {
-	GP_GROW(s->segments, s->segment_count + 1, s->segment_room);
-	memmove(s->segments + at + 1, s->segments + at,
-		(s->segment_count - at) * sizeof(*segment));
+	GP_INSERT(s->segments, s->segment_count, s->segment_room, at);
 	s->segments[at] = *segment;
-	s->segment_count++;
-}
-
-static void remove_segment(struct gp_build_state *s, size_t at)
-{
-	s->segment_count--;
-	memmove(s->segments + at, s->segments + at + 1,
-		(s->segment_count - at) * sizeof(*s->segments));
 }
 
 bool gp_history_is_small(const struct history *h,
@@ -92,7 +81,7 @@ static void add_range(struct history *h, const struct gp_event *entry)
 	if (at + 1 < s->segment_count &&
 	    touches(&s->segments[at], &s->segments[at + 1])) {
 		s->segments[at].size += s->segments[at + 1].size;
-		remove_segment(s, at + 1);
+		GP_REMOVE(s->segments, s->segment_count, at + 1);
 	}
 }
 
@@ -113,7 +102,7 @@ static void cut_range(struct gp_build_state *s, const struct gp_event *entry)
 	rest.size = segment->addr + segment->size - stop;
 	segment->size = entry->addr - segment->addr;
 	if (!segment->size)
-		remove_segment(s, at);
+		GP_REMOVE(s->segments, s->segment_count, at);
 	else
 		at++;
 	if (rest.size)

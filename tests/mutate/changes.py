@@ -15,7 +15,7 @@ INSTEAD = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==",
 # What decides at build time, or holds of our own code whatever the input.
 NOT_CODE = ("assert", "_Static_assert", "static_assert", "unreachable")
 # What more of is room that nobody uses.
-ROOM = ("gp_mem_alloc", "gp_mem_grow")
+ROOM = ("gp_mem_alloc", "gp_mem_grow", "GP_GROW")
 # What puts a list in order, of whose answers only the sign counts.
 ORDER = "by_"
 

@@ -42,11 +42,8 @@ static void raise_to(struct node_set *set, uint16_t stream, uint32_t count)
 	size_t at = place_in(set, stream);
 
 	if (at == set->count || set->list[at].stream != stream) {
-		GP_GROW(set->list, set->count + 1, set->room);
-		memmove(set->list + at + 1, set->list + at,
-			(set->count - at) * sizeof(*set->list));
+		GP_INSERT(set->list, set->count, set->room, at);
 		set->list[at] = (struct nodes){ stream, 0 };
-		set->count++;
 	}
 	if (set->list[at].count < count)
 		set->list[at].count = count;

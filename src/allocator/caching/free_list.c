@@ -4,7 +4,6 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "allocator/caching/pool.h"
 #include "base/mem.h"
@@ -470,11 +469,9 @@ void free_list_insert_unmapped(struct free_list *list, struct block *b)
 {
 	size_t at = unmapped_at(list, b->addr);
 
-	GP_GROW(list->unmapped, list->unmapped_count + 1, list->unmapped_room);
-	memmove(list->unmapped + at + 1, list->unmapped + at,
-		(list->unmapped_count - at) * sizeof(*list->unmapped));
+	GP_INSERT(list->unmapped, list->unmapped_count, list->unmapped_room,
+		  at);
 	list->unmapped[at] = b;
-	list->unmapped_count++;
 }
 
 void free_list_remove_unmapped(struct free_list *list, const struct block *b)
@@ -487,7 +484,5 @@ void free_list_remove_unmapped(struct free_list *list, const struct block *b)
 	while (list->unmapped[at] != b)
 		at++;
 	assert(at < list->unmapped_count);
-	list->unmapped_count--;
-	memmove(list->unmapped + at, list->unmapped + at + 1,
-		(list->unmapped_count - at) * sizeof(*list->unmapped));
+	GP_REMOVE(list->unmapped, list->unmapped_count, at);
 }

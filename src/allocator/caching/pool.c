@@ -367,9 +367,7 @@ enum gp_answer pool_end(struct caching *c, uint16_t index)
 	pools->captures -= pools->routes[i].is_capture;
 	if (pools->routes[i].capture)
 		capture_end(c, pools->routes[i].capture);
-	pools->route_count--;
-	memmove(pools->routes + i, pools->routes + i + 1,
-		(pools->route_count - i) * sizeof(*pools->routes));
+	GP_REMOVE(pools->routes, pools->route_count, i);
 	events_end_routing(c, index);
 	return GP_SERVED;
 }

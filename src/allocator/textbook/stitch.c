@@ -61,9 +61,7 @@ static void add(struct stitch *s, struct range range)
 {
 	size_t at = find(s, range.pages);
 
-	GP_GROW(s->free, s->count + 1, s->room);
-	memmove(s->free + at + 1, s->free + at,
-		(s->count++ - at) * sizeof(*s->free));
+	GP_INSERT(s->free, s->count, s->room, at);
 	s->free[at] = range;
 }
 
@@ -71,9 +69,7 @@ static struct range take(struct stitch *s, size_t at)
 {
 	struct range range = s->free[at];
 
-	s->count--;
-	memmove(s->free + at, s->free + at + 1,
-		(s->count - at) * sizeof(*s->free));
+	GP_REMOVE(s->free, s->count, at);
 	return range;
 }
 

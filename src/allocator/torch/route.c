@@ -5,7 +5,6 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "allocator/release.h"
 #include "allocator/torch/torch.h"
@@ -179,9 +178,7 @@ enum gp_answer torch_pool_end(struct gp_allocator *allocator, uint16_t pool)
 			op = TORCH_CAPTURE_END;
 		if (t->routes[i].capture)
 			forget_capture(t, t->routes[i].capture);
-		t->route_count--;
-		memmove(t->routes + i, t->routes + i + 1,
-			(t->route_count - i) * sizeof(*t->routes));
+		GP_REMOVE(t->routes, t->route_count, i);
 	}
 	return torch_request(t, torch_about_pool(t, op, pool), NULL, NULL);
 }

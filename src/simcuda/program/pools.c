@@ -81,8 +81,7 @@ static void drop(size_t index)
 
 	if (u->has_filter)
 		u->filter.manage(&u->filter, &u->filter, DESTROY);
-	all.count--;
-	memmove(u, u + 1, (all.count - index) * sizeof(*u));
+	GP_REMOVE(all.items, all.count, index);
 }
 
 /* ---- pools that take the requests of some threads ---- */

@@ -233,18 +233,8 @@ static size_t range_above(const struct view *view, uint64_t addr)
 
 static void insert_range(struct view *view, size_t at, struct range range)
 {
-	GP_GROW(view->ranges, view->range_count + 1, view->range_room);
-	memmove(view->ranges + at + 1, view->ranges + at,
-		(view->range_count - at) * sizeof(*view->ranges));
+	GP_INSERT(view->ranges, view->range_count, view->range_room, at);
 	view->ranges[at] = range;
-	view->range_count++;
-}
-
-static void remove_range(struct view *view, size_t at)
-{
-	view->range_count--;
-	memmove(view->ranges + at, view->ranges + at + 1,
-		(view->range_count - at) * sizeof(*view->ranges));
 }
 
 /* Removes mapped memory; an expandable segment may keep other pages. */
@@ -257,7 +247,7 @@ static void unmap(struct view *view, uint64_t addr, uint64_t size)
 		struct range old = view->ranges[at];
 		uint64_t old_end = old.addr + old.size;
 
-		remove_range(view, at);
+		GP_REMOVE(view->ranges, view->range_count, at);
 		if (old_end > end)
 			insert_range(
 				view, at,
