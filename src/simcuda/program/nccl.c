@@ -389,17 +389,26 @@ static int collective(const struct comm *comm, const struct exchange *what,
 	return SUCCESS;
 }
 
+/* Every rank sends a part, and receives one of each; callers set what is
+ * different. */
+static struct exchange part_of_all(enum exchange_kind kind, uint64_t from,
+				   uint64_t to, size_t size, void *stream)
+{
+	return (struct exchange){ .kind = kind,
+				  .from = from,
+				  .sent = size,
+				  .root = EXCHANGE_ALL,
+				  .to = to,
+				  .part = size,
+				  .stream = stream };
+}
+
 int ncclAllGather(uint64_t from, uint64_t to, size_t count, int type,
 		  const struct comm *comm, void *stream)
 {
 	size_t size = bytes_of(count, type);
-	const struct exchange what = { .kind = EXCHANGE_GATHER,
-				       .from = from,
-				       .sent = size,
-				       .root = EXCHANGE_ALL,
-				       .to = to,
-				       .part = size,
-				       .stream = stream };
+	struct exchange what =
+		part_of_all(EXCHANGE_GATHER, from, to, size, stream);
 
 	return collective(comm, &what, from, size, comm->ranks);
 }
@@ -408,16 +417,11 @@ int ncclAllReduce(uint64_t from, uint64_t to, size_t count, int type, int op,
 		  const struct comm *comm, void *stream)
 {
 	size_t size = bytes_of(count, type);
-	const struct exchange what = { .kind = EXCHANGE_REDUCE,
-				       .from = from,
-				       .sent = size,
-				       .root = EXCHANGE_ALL,
-				       .to = to,
-				       .part = size,
-				       .type = type,
-				       .op = op,
-				       .stream = stream };
+	struct exchange what =
+		part_of_all(EXCHANGE_REDUCE, from, to, size, stream);
 
+	what.type = type;
+	what.op = op;
 	return collective(comm, &what, from, size, 1);
 }
 
@@ -427,17 +431,13 @@ int ncclReduceScatter(uint64_t from, uint64_t to, size_t count, int type,
 {
 	size_t size = bytes_of(count, type);
 	uint64_t offset = (uint64_t)comm->rank * size;
-	const struct exchange what = { .kind = EXCHANGE_REDUCE,
-				       .from = from,
-				       .sent = size * (size_t)comm->ranks,
-				       .root = EXCHANGE_ALL,
-				       .to = to,
-				       .part = size,
-				       .offset = offset,
-				       .type = type,
-				       .op = op,
-				       .stream = stream };
+	struct exchange what =
+		part_of_all(EXCHANGE_REDUCE, from, to, size, stream);
 
+	what.sent = size * (size_t)comm->ranks;
+	what.offset = offset;
+	what.type = type;
+	what.op = op;
 	return collective(comm, &what, from + offset, size, 1);
 }
 
@@ -483,16 +483,12 @@ int ncclBroadcast(uint64_t from, uint64_t to, size_t count, int type, int root,
 		  const struct comm *comm, void *stream)
 {
 	size_t size = bytes_of(count, type);
-	const struct exchange what = { .kind = EXCHANGE_GATHER,
-				       .from = from,
-				       .sent = root == comm->rank ? size : 0,
-				       .root = root,
-				       .to = to,
-				       .part = size,
-				       .stream = stream,
-				       .group =
-					       group.depth ? group.number : 0 };
+	struct exchange what =
+		part_of_all(EXCHANGE_GATHER, from, to, size, stream);
 
+	what.sent = root == comm->rank ? size : 0;
+	what.root = root;
+	what.group = group.depth ? group.number : 0;
 	look_before();
 	if (collect_from_all(comm, &what))
 		return SUCCESS;
@@ -512,16 +508,13 @@ int ncclBcast(uint64_t buffer, size_t count, int type, int root,
 	      const struct comm *comm, void *stream)
 {
 	size_t size = bytes_of(count, type);
-	const struct exchange what = { .kind = root == comm->rank
-						       ? EXCHANGE_NOTHING
-						       : EXCHANGE_GATHER,
-				       .from = buffer,
-				       .sent = root == comm->rank ? size : 0,
-				       .root = root,
-				       .to = buffer,
-				       .part = size,
-				       .stream = stream };
+	bool sends = root == comm->rank;
+	struct exchange what =
+		part_of_all(sends ? EXCHANGE_NOTHING : EXCHANGE_GATHER, buffer,
+			    buffer, size, stream);
 
+	what.sent = sends ? size : 0;
+	what.root = root;
 	return collective(comm, &what, buffer, 0, 0);
 }
 
@@ -529,18 +522,12 @@ int ncclReduce(uint64_t from, uint64_t to, size_t count, int type, int op,
 	       int root, const struct comm *comm, void *stream)
 {
 	size_t size = bytes_of(count, type);
-	const struct exchange what = { .kind = root == comm->rank
-						       ? EXCHANGE_REDUCE
-						       : EXCHANGE_NOTHING,
-				       .from = from,
-				       .sent = size,
-				       .root = EXCHANGE_ALL,
-				       .to = to,
-				       .part = size,
-				       .type = type,
-				       .op = op,
-				       .stream = stream };
+	struct exchange what = part_of_all(
+		root == comm->rank ? EXCHANGE_REDUCE : EXCHANGE_NOTHING, from,
+		to, size, stream);
 
+	what.type = type;
+	what.op = op;
 	return collective(comm, &what, from, size, root == comm->rank);
 }
 
@@ -548,15 +535,9 @@ int ncclGather(uint64_t from, uint64_t to, size_t count, int type, int root,
 	       const struct comm *comm, void *stream)
 {
 	size_t size = bytes_of(count, type);
-	const struct exchange what = { .kind = root == comm->rank
-						       ? EXCHANGE_GATHER
-						       : EXCHANGE_NOTHING,
-				       .from = from,
-				       .sent = size,
-				       .root = EXCHANGE_ALL,
-				       .to = to,
-				       .part = size,
-				       .stream = stream };
+	struct exchange what = part_of_all(
+		root == comm->rank ? EXCHANGE_GATHER : EXCHANGE_NOTHING, from,
+		to, size, stream);
 
 	return collective(comm, &what, from, size,
 			  root == comm->rank ? comm->ranks : 0);
@@ -568,17 +549,12 @@ int ncclScatter(uint64_t from, uint64_t to, size_t count, int type, int root,
 	size_t size = bytes_of(count, type);
 	uint64_t offset = (uint64_t)comm->rank * size;
 	bool sends = root == comm->rank;
-	const struct exchange what = {
-		.kind = EXCHANGE_GATHER,
-		.from = from,
-		.sent = sends ? size * (size_t)comm->ranks : 0,
-		.root = root,
-		.to = to,
-		.part = size,
-		.offset = offset,
-		.stream = stream,
-	};
+	struct exchange what =
+		part_of_all(EXCHANGE_GATHER, from, to, size, stream);
 
+	what.sent = sends ? size * (size_t)comm->ranks : 0;
+	what.root = root;
+	what.offset = offset;
 	return collective(comm, &what, from + offset, size, sends);
 }
 
@@ -586,15 +562,11 @@ int ncclAlltoAll(uint64_t from, uint64_t to, size_t count, int type,
 		 const struct comm *comm, void *stream)
 {
 	size_t size = bytes_of(count, type), ranks = (size_t)comm->ranks;
-	const struct exchange what = { .kind = EXCHANGE_GATHER,
-				       .from = from,
-				       .sent = size * ranks,
-				       .root = EXCHANGE_ALL,
-				       .to = to,
-				       .part = size,
-				       .offset = (uint64_t)comm->rank * size,
-				       .stream = stream };
+	struct exchange what =
+		part_of_all(EXCHANGE_GATHER, from, to, size, stream);
 
+	what.sent = size * ranks;
+	what.offset = (uint64_t)comm->rank * size;
 	return collective(comm, &what, from, size * ranks, 1);
 }
 
