@@ -63,16 +63,16 @@ static enum gp_status to_unsigned(struct gp_conf *conf, const char *function,
 }
 
 /* std::stoul up to 2.9, for the intervals of a list. */
-static enum gp_status gp_conf_unsigned(struct gp_conf *conf, const char *text,
-				       uint64_t *value)
+static enum gp_status conf_unsigned(struct gp_conf *conf, const char *text,
+				    uint64_t *value)
 {
 	return to_unsigned(conf, conf->is_strict ? "stoul" : "stoull", text,
 			   value);
 }
 
 /* std::stoi converted to size_t up to 2.9, std::stoull from 2.10 on. */
-static enum gp_status gp_conf_integer(struct gp_conf *conf, const char *text,
-				      uint64_t *value)
+static enum gp_status conf_integer(struct gp_conf *conf, const char *text,
+				   uint64_t *value)
 {
 	char *end;
 	long parsed;
@@ -88,8 +88,8 @@ static enum gp_status gp_conf_integer(struct gp_conf *conf, const char *text,
 }
 
 /* std::stod. */
-static enum gp_status gp_conf_real(struct gp_conf *conf, const char *text,
-				   double *value)
+static enum gp_status conf_real(struct gp_conf *conf, const char *text,
+				double *value)
 {
 	char *end;
 	double parsed;
@@ -103,8 +103,8 @@ static enum gp_status gp_conf_real(struct gp_conf *conf, const char *text,
 }
 
 /* The token at that position: must be True or False. */
-static enum gp_status gp_conf_bool(struct gp_conf *conf, size_t at,
-				   const char *name, bool *value)
+static enum gp_status conf_bool(struct gp_conf *conf, size_t at,
+				const char *name, bool *value)
 {
 	bool is_true = gp_conf_is(conf, at, "True");
 
@@ -151,7 +151,7 @@ static bool is_decimal(const char *text, const char *end)
 	return text == end;
 }
 
-static bool gp_conf_reserve(const char *text, struct gp_conf_reserve *reserve)
+static bool conf_reserve(const char *text, struct gp_conf_reserve *reserve)
 {
 	const char *end = text + strlen(text);
 	bool is_gib = end != text && (end[-1] == 'G' || end[-1] == 'g');
@@ -175,7 +175,7 @@ static bool gp_conf_reserve(const char *text, struct gp_conf_reserve *reserve)
 	return true;
 }
 
-static bool gp_conf_is_power(uint64_t value)
+static bool conf_is_power(uint64_t value)
 {
 	return value && !(value & (value - 1));
 }
@@ -239,8 +239,8 @@ static enum gp_status read_value(struct gp_conf *conf, size_t *at,
 		conf, at, "Error parsing roundup_power2_divisions value");
 
 	if (status == GP_OK)
-		status = gp_conf_integer(conf, conf->tokens[*at], value);
-	if (status == GP_OK && !gp_conf_is_power(*value) &&
+		status = conf_integer(conf, conf->tokens[*at], value);
+	if (status == GP_OK && !conf_is_power(*value) &&
 	    (*value || !may_be_zero))
 		return refuse_divisions(conf, may_be_zero);
 	return status;
@@ -252,11 +252,11 @@ static enum gp_status set_interval(struct gp_conf *conf, struct list *list,
 				   const char *key, uint64_t value)
 {
 	uint64_t mib;
-	enum gp_status status = gp_conf_unsigned(conf, key, &mib);
+	enum gp_status status = conf_unsigned(conf, key, &mib);
 
 	if (status != GP_OK)
 		return status;
-	if (!gp_conf_is_power(mib))
+	if (!conf_is_power(mib))
 		return refuse_list(conf, "intervals have", "");
 	list->last = interval_of(mib);
 	fill(conf, list->is_begun ? list->last : 0, list->last + 1, value);
@@ -300,17 +300,17 @@ static enum gp_status read_list(struct gp_conf *conf, size_t *at)
 }
 
 /* *at: the position of the value; then that of its last token. */
-static enum gp_status gp_divisions_read(struct gp_conf *conf, size_t *at)
+static enum gp_status divisions_read(struct gp_conf *conf, size_t *at)
 {
 	uint64_t value;
 	enum gp_status status;
 
 	if (gp_conf_is(conf, *at, "["))
 		return read_list(conf, at);
-	status = gp_conf_integer(conf, conf->tokens[*at], &value);
+	status = conf_integer(conf, conf->tokens[*at], &value);
 	if (status != GP_OK)
 		return status;
-	if (!gp_conf_is_power(value))
+	if (!conf_is_power(value))
 		return refuse_divisions(conf, false);
 	fill(conf, 0, GP_DIVISIONS, value);
 	return GP_OK;
@@ -345,7 +345,7 @@ static enum gp_status read_size(struct gp_conf *conf,
 	uint64_t least = conf->settings->large_segment_size / MIB, mib;
 	bool may_equal = gp_release_has(conf->settings->release,
 					GP_CHANGE_SPLIT_FROM_SEGMENT);
-	enum gp_status status = gp_conf_integer(conf, conf->tokens[at], &mib);
+	enum gp_status status = conf_integer(conf, conf->tokens[at], &mib);
 	char what[128];
 
 	if (status != GP_OK)
@@ -378,7 +378,7 @@ static enum gp_status read_segment(struct gp_conf *conf,
 				   const struct gp_knob *knob, size_t at)
 {
 	uint64_t mib;
-	enum gp_status status = gp_conf_integer(conf, conf->tokens[at], &mib);
+	enum gp_status status = conf_integer(conf, conf->tokens[at], &mib);
 
 	if (status != GP_OK)
 		return status;
@@ -404,7 +404,7 @@ static enum gp_status read_threshold(struct gp_conf *conf,
 				     const struct gp_knob *knob, size_t at)
 {
 	double ratio;
-	enum gp_status status = gp_conf_real(conf, conf->tokens[at], &ratio);
+	enum gp_status status = conf_real(conf, conf->tokens[at], &ratio);
 
 	if (status != GP_OK)
 		return status;
@@ -418,7 +418,7 @@ static enum gp_status read_fraction(struct gp_conf *conf,
 				    const struct gp_knob *knob, size_t at)
 {
 	double ratio;
-	enum gp_status status = gp_conf_real(conf, conf->tokens[at], &ratio);
+	enum gp_status status = conf_real(conf, conf->tokens[at], &ratio);
 
 	if (status != GP_OK)
 		return status;
@@ -436,7 +436,7 @@ static enum gp_status read_reserve(struct gp_conf *conf,
 	struct gp_conf_reserve reserve;
 
 	(void)knob;
-	if (gp_conf_reserve(conf->tokens[at], &reserve)) {
+	if (conf_reserve(conf->tokens[at], &reserve)) {
 		conf->settings->reserve_fraction = reserve.fraction;
 		conf->settings->reserve_bytes = reserve.bytes;
 	}
@@ -479,11 +479,11 @@ static enum gp_status read_threads(struct gp_conf *conf,
 				   const struct gp_knob *knob, size_t at)
 {
 	uint64_t count;
-	enum gp_status status = gp_conf_integer(conf, conf->tokens[at], &count);
+	enum gp_status status = conf_integer(conf, conf->tokens[at], &count);
 
 	if (status != GP_OK)
 		return status;
-	if (!gp_conf_is_power(count))
+	if (!conf_is_power(count))
 		return refuse_threads(conf, knob,
 				      "Number of register threads has to be "
 				      "power of 2",
@@ -500,7 +500,7 @@ static enum gp_status read_pinned_reserve(struct gp_conf *conf,
 					  const struct gp_knob *knob, size_t at)
 {
 	uint64_t mib;
-	enum gp_status status = gp_conf_integer(conf, conf->tokens[at], &mib);
+	enum gp_status status = conf_integer(conf, conf->tokens[at], &mib);
 
 	if (status != GP_OK)
 		return status;
@@ -522,9 +522,9 @@ static enum gp_status read_plain(struct gp_conf *conf,
 	bool flag;
 
 	if (knob->type == GP_KNOB_BOOL)
-		return gp_conf_bool(conf, at, name,
-				    knob->member ? (bool *)member : &flag);
-	status = gp_conf_integer(conf, conf->tokens[at], &number);
+		return conf_bool(conf, at, name,
+				 knob->member ? (bool *)member : &flag);
+	status = conf_integer(conf, conf->tokens[at], &number);
 	if (status == GP_OK && knob->type == GP_KNOB_MIB)
 		*(uint64_t *)(void *)member = bytes_of(number);
 	return status;
@@ -599,6 +599,6 @@ enum gp_status gp_conf_read_knob(struct gp_conf *conf,
 	if (status != GP_OK)
 		return status;
 	if (knob->id == GP_KNOB_ROUNDUP)
-		return gp_divisions_read(conf, at);
+		return divisions_read(conf, at);
 	return readers[knob->id](conf, knob, *at);
 }

@@ -346,8 +346,8 @@ static struct gp_unpack *make(const struct codec *codec,
 /* gzip, zstd, or a page of PyTorch's memory_viz, which holds a snapshot as
  * base64. NULL: the first bytes are of none of them. Copies head, which was
  * already read. read and arg are borrowed. */
-static struct gp_unpack *gp_unpack_create(const unsigned char *head, size_t n,
-					  gp_packed_read *read, void *arg)
+static struct gp_unpack *unpack_create(const unsigned char *head, size_t n,
+				       gp_packed_read *read, void *arg)
 {
 	for (size_t i = 0; i < sizeof(codecs) / sizeof(*codecs); i++)
 		if (codecs[i].is_magic(head, n))
@@ -356,12 +356,12 @@ static struct gp_unpack *gp_unpack_create(const unsigned char *head, size_t n,
 }
 
 /* Data without a header, as in zip files. */
-static struct gp_unpack *gp_unpack_deflated(gp_packed_read *read, void *arg)
+static struct gp_unpack *unpack_deflated(gp_packed_read *read, void *arg)
 {
 	return make(&deflated, NULL, 0, read, arg);
 }
 
-static void gp_unpack_destroy(struct gp_unpack *unpack)
+static void unpack_destroy(struct gp_unpack *unpack)
 {
 	if (!unpack)
 		return;
@@ -390,8 +390,8 @@ static bool refill(struct gp_unpack *unpack)
  * failure. *error then describes it, or is NULL if reading failed and errno is
  * set.
  */
-static ssize_t gp_unpack_some(struct gp_unpack *unpack, void *to, size_t n,
-			      const char **error)
+static ssize_t unpack_some(struct gp_unpack *unpack, void *to, size_t n,
+			   const char **error)
 {
 	ssize_t written = 0;
 
@@ -420,7 +420,7 @@ static ssize_t gp_unpack_some(struct gp_unpack *unpack, void *to, size_t n,
 }
 
 /* A sentence for a hint: which command checks a whole file. "": none. */
-static const char *gp_unpack_check(const struct gp_unpack *unpack)
+static const char *unpack_check(const struct gp_unpack *unpack)
 {
 	return unpack->codec->check;
 }
@@ -470,10 +470,9 @@ static bool fail_unpack(struct gp_source *source, const char *error)
 		source->diag, "byte %llu of the decompressed file",
 		(unsigned long long)(source->base +
 				     (size_t)(source->end - source->buffer)));
-	gp_diag_hint(source->diag,
-		     "was it copied while it was being written?%s",
-		     gp_unpack_check(source->outer ? source->outer
-						   : source->unpack));
+	gp_diag_hint(
+		source->diag, "was it copied while it was being written?%s",
+		unpack_check(source->outer ? source->outer : source->unpack));
 	return false;
 }
 
@@ -510,7 +509,6 @@ static bool is_within(struct gp_source *source)
 	uint64_t most = source->config->most_bytes;
 	uint64_t unpacked =
 		source->base + (uint64_t)(source->end - source->buffer);
-	char text[GP_BYTES_TEXT];
 
 	if (!most)
 		most = GP_INPUT_MOST;
@@ -518,9 +516,9 @@ static bool is_within(struct gp_source *source)
 		return true;
 	gp_diag_hint(source->diag,
 		     "--max-input allows more, if there is memory for it");
-	source->status = gp_diag_set(source->diag, GP_INPUT,
-				     "it decompresses to more than %s",
-				     gp_bytes_text(most, text));
+	source->status =
+		gp_diag_set(source->diag, GP_INPUT,
+			    "it decompresses to more than %s", GP_BYTES(most));
 	return false;
 }
 
@@ -537,7 +535,7 @@ bool gp_source_more(struct gp_source *source)
 	to = source->buffer + (source->end - source->buffer);
 	room = source->room - (size_t)(source->end - source->buffer);
 	if (source->unpack)
-		n = gp_unpack_some(source->unpack, to, room, &error);
+		n = unpack_some(source->unpack, to, room, &error);
 	else
 		n = read_packed(source, to, room);
 	error = error ? error : source->outer_error;
@@ -668,7 +666,7 @@ static void enter_zip(struct gp_source *source)
 	source->total = entry.at + entry.length;
 	source->is_part = true;
 	if (entry.is_deflated)
-		source->unpack = gp_unpack_deflated(read_packed, source);
+		source->unpack = unpack_deflated(read_packed, source);
 }
 
 /* ---- opening ---- */
@@ -694,7 +692,7 @@ static ssize_t read_outer(void *arg, void *to, size_t n)
 {
 	struct gp_source *source = arg;
 
-	return gp_unpack_some(source->outer, to, n, &source->outer_error);
+	return unpack_some(source->outer, to, n, &source->outer_error);
 }
 
 /* A file that was packed twice, or text in UTF-16 that was packed. */
@@ -705,8 +703,8 @@ static void recognise_inner(struct gp_source *source)
 	read_head(source, GP_SOURCE_PEEK / 4);
 	if (source->status != GP_OK)
 		return;
-	inner = gp_unpack_create(source->at, (size_t)(source->end - source->at),
-				 read_outer, source);
+	inner = unpack_create(source->at, (size_t)(source->end - source->at),
+			      read_outer, source);
 	if (!inner)
 		return;
 	source->outer = source->unpack;
@@ -723,7 +721,7 @@ static void recognise(struct gp_source *source)
 		enter_zip(source);
 	else
 		source->unpack =
-			gp_unpack_create(source->at, n, read_packed, source);
+			unpack_create(source->at, n, read_packed, source);
 	if (source->unpack || source->is_part)
 		read_again(source);
 	if (source->unpack && source->status == GP_OK)
@@ -755,8 +753,8 @@ out:
 
 void gp_source_close(struct gp_source *source)
 {
-	gp_unpack_destroy(source->unpack);
-	gp_unpack_destroy(source->outer);
+	unpack_destroy(source->unpack);
+	unpack_destroy(source->outer);
 	free(source->buffer);
 	if (source->fd > STDIN_FILENO ||
 	    (source->fd == STDIN_FILENO && !is_stdin(source)))

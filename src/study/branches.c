@@ -810,20 +810,13 @@ enum gp_status branches_play(const struct branches_config *config,
 const struct branch_result *branches_find(const struct branches *branches,
 					  uint64_t capacity)
 {
-	size_t low = 0, high = branches->count;
+	size_t at = gp_sorted_above(GP_SORTED(branches->list, branches->count,
+					      struct branch_result, to),
+				    capacity);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct branch_result *result = &branches->list[middle];
-
-		if (result->to <= capacity)
-			low = middle + 1;
-		else if (result->from > capacity)
-			high = middle;
-		else
-			return result;
-	}
-	return NULL;
+	return at < branches->count && branches->list[at].from <= capacity
+		       ? &branches->list[at]
+		       : NULL;
 }
 
 void branches_release(struct branches *branches)
