@@ -3,6 +3,7 @@
  * The settings that one run speaks for: those within struct gp_alike do the
  * same, event by event, with addresses and sizes.
  */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -380,9 +381,153 @@ START_TEST(test_so_they_do_where_settings_change)
 }
 END_TEST
 
+/* ---- ranges that are known ---- */
+
+/* Steps, in MiB: a request, or the number of one that is freed. */
+struct known {
+	const char *conf;
+	uint64_t capacity; /* MiB */
+	int steps[12];
+	/* An end of 0: as wide as can be. */
+	uint64_t split_least, split_most, non_split_least, non_split_most;
+	double gc_least, gc_below;
+};
+
+static struct course run_known(const struct known *known)
+{
+	struct trial trial = { .capacity = known->capacity * MIB };
+	struct author author = { .trial = &trial };
+	struct desk desk = { 0 };
+	struct gp_settings settings;
+	struct play play = { .capacity = trial.capacity,
+			     .on_oom = GP_OOM_GO_ON };
+	struct gp_trace *trace;
+	struct gp_diag diag = { 0 };
+	struct course course;
+	uint64_t id = 0;
+
+	for (const int *step = known->steps; *step; step++) {
+		struct op op = { .kind = GP_FREE, .id = (uint64_t) - *step };
+
+		if (*step > 0)
+			op = (struct op){ .kind = GP_ALLOC,
+					  .id = ++id,
+					  .size = (uint64_t)*step * MIB };
+		desk_add(&author, &desk, op);
+	}
+	ck_assert_int_eq(trial_trace(&trial, &trace, &diag), GP_OK);
+	play.trace = trace;
+	gp_settings_init(&settings, GP_RELEASE_LAST);
+	ck_assert_int_eq(gp_settings_parse(&settings, known->conf, &diag),
+			 GP_OK);
+	course = run(&play, &settings);
+	ck_assert(gp_alike_holds(&course.alike, &settings));
+	gp_trace_destroy(trace);
+	trial_release(&trial);
+	return course;
+}
+
+static void check_known(const struct known *known, const struct gp_alike *a)
+{
+	double gc_below = known->gc_below > 0 ? known->gc_below : 1;
+
+	ck_assert_uint_eq(a->max_split_least, known->split_least);
+	ck_assert_uint_eq(a->max_split_most,
+			  known->split_most ? known->split_most : GP_UNLIMITED);
+	ck_assert_uint_eq(a->non_split_least, known->non_split_least);
+	ck_assert_uint_eq(a->non_split_most, known->non_split_most
+						     ? known->non_split_most
+						     : GP_UNLIMITED);
+	ck_assert(a->gc_least ==
+		  (known->gc_least > 0 ? known->gc_least : DBL_TRUE_MIN));
+	ck_assert(a->gc_most == nextafter(gc_below, 0));
+	ck_assert_int_eq(a->gc_off, gc_below == 1);
+}
+
+START_TEST(test_known_ranges)
+{
+#define SPLIT(mib) "max_split_size_mb:" #mib
+#define GC	   "per_process_memory_fraction:0.5,garbage_collection_threshold:"
+	static const struct known rows[] = {
+		/* A segment of 20 MiB is split. */
+		{ .conf = SPLIT(50),
+		  .capacity = 99,
+		  .steps = { 3 },
+		  .split_least = 3 * MIB + 1 },
+		/* A block is taken: it is below the limit; the request is not;
+		 * nothing of it is left over. */
+		{ .conf = SPLIT(50),
+		  .capacity = 99,
+		  .steps = { 40, -1, 35 },
+		  .split_least = 40 * MIB + 1 },
+		{ .conf = SPLIT(20),
+		  .capacity = 99,
+		  .steps = { 40, -1, 36 },
+		  .split_most = 36 * MIB,
+		  .non_split_least = 4 * MIB + 1 },
+		{ .conf = SPLIT(20),
+		  .capacity = 99,
+		  .steps = { 40, -1, 40 },
+		  .non_split_least = 1 },
+		/* It is too large for a request below the limit, or above. */
+		{ .conf = SPLIT(30),
+		  .capacity = 99,
+		  .steps = { 40, -1, 26 },
+		  .split_least = 26 * MIB + 1,
+		  .split_most = 40 * MIB },
+		{ .conf = SPLIT(20),
+		  .capacity = 199,
+		  .steps = { 60, -1, 30 },
+		  .split_most = 60 * MIB,
+		  .non_split_most = 30 * MIB },
+		/* Those that are released are enough, to the byte; they are
+		 * not; one would be, were the limit higher. */
+		{ .conf = SPLIT(20),
+		  .capacity = 96,
+		  .steps = { 40, 30, 26, -1, -2, -3, 70 },
+		  .split_most = 30 * MIB },
+		{ .conf = SPLIT(28),
+		  .capacity = 96,
+		  .steps = { 40, 30, 26, -1, -2, -3, 90 },
+		  .split_least = 26 * MIB + 1,
+		  .split_most = 30 * MIB },
+		{ .conf = SPLIT(70),
+		  .capacity = 96,
+		  .steps = { 60, 36, -1, -2, 70 },
+		  .split_least = 60 * MIB + 1 },
+		/* Nothing is collected: there is nothing; the threshold is
+		 * not reached. */
+		{ .conf = GC "0.6", .capacity = 256, .steps = { 48, 40 } },
+		{ .conf = GC "0.6",
+		  .capacity = 256,
+		  .steps = { 32, -1, 40 },
+		  .gc_least = 32 / 128. },
+		/* The older of two segments is collected, which is enough. */
+		{ .conf = GC "0.6",
+		  .capacity = 256,
+		  .steps = { 16, -1, 24, -2, 48, 40 },
+		  .gc_least = 72 / 128.,
+		  .gc_below = 88 / 128. },
+		/* A lower threshold would have had it collected before. */
+		{ .conf = GC "0.6",
+		  .capacity = 256,
+		  .steps = { 32, 16, -1, -2, 40, 40 },
+		  .gc_least = 48 / 128.,
+		  .gc_below = 88 / 128. },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct course course = run_known(&rows[i]);
+
+		check_known(&rows[i], &course.alike);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
+		{ test_known_ranges, 0 },
 		{ test_so_they_do_where_oversize_blocks_are_released, 0 },
 		{ test_so_they_do_where_settings_change, 0 },
 		{ test_settings_within_the_ranges_decide_alike, 0 },
