@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "suite.h"
+#include "trace_text.h"
 
 #define BYTES "reserved_bytes.all.peak"
 
@@ -461,6 +462,127 @@ START_TEST(test_where_runs_part)
 }
 END_TEST
 
+/* ---- where a number that is worse shows first ---- */
+
+/* That of dropped, which is worse; result's first request that failed. */
+static struct gp_gate_verdict locate(const struct gp_trace *trace,
+				     const struct gp_replay_result *result,
+				     int64_t bound)
+{
+	static struct gp_limit limit;
+	const struct gp_fingerprint_maker maker = {
+		.trace = trace,
+		.device = trace->devices,
+	};
+	const struct gp_gate_watch watch = { 0 };
+	struct gp_gate_verdict verdict = {
+		.limit = &limit,
+		.bound = bound,
+		.is_worse = true,
+		.event = GP_EVENT_NONE,
+	};
+
+	number("dropped");
+	limit.number = gp_numbers_find(&numbers, "dropped");
+	gp_verdict_locate(&verdict, &numbers, result, &maker, &watch);
+	return verdict;
+}
+
+/* The events behind those of the run are no part of it. */
+START_TEST(test_the_first_request_dropped_beyond_a_bound)
+{
+	static const struct {
+		uint64_t events[3];
+		size_t ooms;
+		uint64_t refused, refusal;
+		int64_t bound;
+		uint64_t event;
+	} rows[] = {
+		{ { 4, 6, 8 }, 2, 0, 0, 0, 4 },
+		{ { 4, 6, 8 }, 2, 0, 0, 1, 6 },
+		{ { 4, 6, 8 }, 2, 0, 0, -1, 4 },
+		/* Of requests refused by a rule only the first is known. */
+		{ { 4, 6, 8 }, 2, 1, 5, 0, 4 },
+		{ { 4, 6, 8 }, 2, 1, 3, 0, 3 },
+		{ { 4, 6, 8 }, 0, 1, 5, 0, 5 },
+		{ { 4, 6, 8 }, 2, 1, 5, 1, GP_EVENT_NONE },
+		{ { 4, 6, 8 }, 2, 1, 5, 2, GP_EVENT_NONE },
+	};
+	struct gp_trace *trace = trace_of(ONE_DEVICE(""));
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		uint64_t events[3];
+		const struct gp_replay_result result = {
+			.ooms = { .events = events, .count = rows[i].ooms },
+			.refused = rows[i].refused,
+			.first_refusal_event = rows[i].refusal,
+		};
+
+		memcpy(events, rows[i].events, sizeof(events));
+		ck_assert_uint_eq(locate(trace, &result, rows[i].bound).event,
+				  rows[i].event);
+	}
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+/* times x, then the text. */
+static struct gp_gate_verdict locate_at(int times, const char *text)
+{
+	char site[GP_SOURCE_TEXT + 64], json[2 * GP_SOURCE_TEXT];
+	uint64_t event = 0;
+	const struct gp_replay_result result = {
+		.ooms = { .events = &event, .count = 1 },
+	};
+	struct gp_gate_verdict verdict;
+	struct gp_trace *trace;
+
+	memset(site, 'x', sizeof(site));
+	snprintf(site + times, sizeof(site) - (size_t)times, "%s", text);
+	snprintf(json, sizeof(json),
+		 "{\"format\": \"gpupool-trace\", \"version\": 1, "
+		 "\"sites\": [\"%s\"], \"devices\": [{\"device\": 0, "
+		 "\"events\": [{\"op\": \"alloc\", \"id\": 1, "
+		 "\"size\": 3072, \"site\": 0}]}]}",
+		 site);
+	trace = trace_of(json);
+	verdict = locate(trace, &result, 0);
+	gp_trace_destroy(trace);
+	return verdict;
+}
+
+START_TEST(test_the_line_of_the_program_is_named)
+{
+	static const struct {
+		int times;
+		const char *text;
+		size_t length; /* of the file's name; 0: there is none */
+		uint64_t line;
+	} rows[] = {
+		{ 1, ":42 forward", 1, 42 },
+		{ 1, ":42", 1, 42 },
+		{ 1, ":42forward", 0, 0 },
+		{ 1, ": forward", 0, 0 },
+		{ 0, "C:/a.py:7 f", 7, 7 },
+		{ 1, ":8:9 f", 3, 9 },
+		{ 1, ":999999999 f", 1, 999999999 },
+		{ 1, ":1000000000 f", 0, 0 },
+		{ 0, ":42 forward", 0, 0 },
+		{ GP_SOURCE_TEXT - 1, ":1 f", GP_SOURCE_TEXT - 1, 1 },
+		{ GP_SOURCE_TEXT, ":1 f", 0, 0 },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct gp_gate_verdict verdict =
+			locate_at(rows[i].times, rows[i].text);
+
+		ck_assert_str_eq(verdict.about, "alloc of 3.00 KiB");
+		ck_assert_uint_eq(strlen(verdict.source), rows[i].length);
+		ck_assert_uint_eq(verdict.line, rows[i].line);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
@@ -473,6 +595,8 @@ int main(void)
 		{ test_damaged_baselines_are_refused, 0 },
 		{ test_a_baseline_is_what_it_says, 0 },
 		{ test_where_runs_part, 0 },
+		{ test_the_first_request_dropped_beyond_a_bound, 0 },
+		{ test_the_line_of_the_program_is_named, 0 },
 	};
 
 	return suite_run("gate", tests, COUNT_OF(tests));
