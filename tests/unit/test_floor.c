@@ -157,6 +157,35 @@ START_TEST(a_capacity_that_fits_is_found_and_one_below_is_refused)
 }
 END_TEST
 
+START_TEST(a_capacity_is_reached_or_is_impossible)
+{
+	uint64_t seed = 21;
+
+	for (int i = 0; i < 40; i++) {
+		struct gp_spans spans = random_spans(&seed, 6, 5, 9);
+		struct place *place;
+		uint32_t order[8] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+		uint64_t lowest;
+
+		for (size_t k = 0; k < spans.count; k++)
+			spans.items[k].align = 1 + next_random(&seed) % 4;
+		place = place_create(&spans);
+		lowest = least(&spans, place, order, 0);
+		place_destroy(place);
+		for (uint64_t c = 1; c < lowest + 4; c++) {
+			struct gp_floor floor = found(&spans, c, 0);
+
+			ck_assert_int_eq(floor.is_impossible, c < lowest);
+			if (c >= lowest)
+				ck_assert_uint_le(floor.height, c);
+			if (floor.is_least)
+				ck_assert_uint_eq(floor.height, lowest);
+			gp_floor_release(&floor);
+		}
+	}
+}
+END_TEST
+
 /* ---- many ---- */
 
 START_TEST(many_spans_are_packed_within_any_number_of_steps)
@@ -191,6 +220,47 @@ START_TEST(the_same_spans_give_the_same_offsets)
 			  spans.count * sizeof(*a.offsets)));
 	gp_floor_release(&a);
 	gp_floor_release(&b);
+}
+END_TEST
+
+/* A gate compares packings of several machines; only a change to the methods
+ * changes these. */
+START_TEST(so_they_do_on_every_machine)
+{
+	static const struct {
+		size_t count;
+		uint64_t times, sizes, align, work;
+		enum gp_floor_method method;
+		uint64_t height, steps;
+	} rows[] = {
+		{ 300, 60, 1000, 1, 0, GP_FLOOR_SEARCHED, 2425529, 24235598 },
+		{ 300, 60, 1000, 1, 1000000, GP_FLOOR_IN_ORDER, 2248177,
+		  999025 },
+		{ 300, 60, 1000, 1, 100000, GP_FLOOR_SEARCHED, 2615430, 63054 },
+		{ 300, 60, 1000, 1, 20000, GP_FLOOR_SEARCHED, 3407191, 11636 },
+		{ 300, 60, 1000, 512, 1000000, GP_FLOOR_IN_ORDER, 2114577,
+		  999025 },
+		{ 100, 60, 20, 4, 1000000, GP_FLOOR_IMPROVED, 19144, 999025 },
+		{ 60, 200, 20, 1, 10000000, GP_FLOOR_SEARCHED, 15529, 802895 },
+		{ 60, 20, 3, 1, 10000000, GP_FLOOR_IN_TIME, 1922, 0 },
+	};
+	uint64_t seed = 11;
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct gp_spans spans = random_spans(
+			&seed, rows[i].count, rows[i].times, rows[i].sizes);
+		struct gp_floor floor;
+
+		for (size_t k = 0; k < spans.count; k++) {
+			spans.items[k].size <<= next_random(&seed) % 8;
+			spans.items[k].align = rows[i].align;
+		}
+		floor = found(&spans, 0, rows[i].work);
+		ck_assert_int_eq(floor.method, rows[i].method);
+		ck_assert_uint_eq(floor.height, rows[i].height);
+		ck_assert_uint_eq(floor.work, rows[i].steps);
+		gp_floor_release(&floor);
+	}
 }
 END_TEST
 
@@ -465,6 +535,8 @@ int main(void)
 		{ a_capacity_that_fits_is_found_and_one_below_is_refused, 0 },
 		{ many_spans_are_packed_within_any_number_of_steps, 0 },
 		{ the_same_spans_give_the_same_offsets, 0 },
+		{ so_they_do_on_every_machine, 0 },
+		{ a_capacity_is_reached_or_is_impossible, 0 },
 		{ nothing_needs_nothing, 0 },
 		{ what_overlaps_is_not_valid, 0 },
 		{ what_lies_in_a_gap_takes_no_room_of_its_own, 0 },
