@@ -143,6 +143,56 @@ def span(tensor):
     return tensor.address, tensor.address + (last + 1) * tensor.element_size()
 
 
+def places(tensor):
+    """The address of each element."""
+    at = torch.tensor(tensor.address)
+    for n, stride in zip(tensor.shape, tensor.strides_there):
+        step = stride * tensor.element_size()
+        at = at.unsqueeze(-1) + torch.arange(n) * step
+    return at
+
+
+def is_folded(tensor):
+    """Whether elements share memory, as as_strided() lets them."""
+    reach = 1
+    for stride, n in sorted(zip(tensor.strides_there, tensor.shape)):
+        if n > 1 and stride < reach:
+            return places(tensor).unique().numel() < tensor.numel()
+        reach += (n - 1) * stride
+    return False
+
+
+def is_in_the_way(written, other):
+    """Whether some of what is read is written at another place."""
+    a, b = span(written), span(other)
+    if b[1] <= a[0] or a[1] <= b[0]:
+        return False
+    if (
+        written.shape == other.shape
+        and written.address == other.address
+        and written.strides_there == other.strides_there
+    ):
+        return False
+    return bool(torch.isin(places(other), places(written)).any())
+
+
+def is_any_in_the_way(values, writes, base):
+    """A device reads and writes in an order of its own."""
+    tensors = [
+        (i, v)
+        for i, v in enumerate(values)
+        if isinstance(v, torch.Tensor) and v.is_on_device and v.numel()
+    ]
+    for i, written in tensors:
+        if i not in writes:
+            continue
+        if base not in ONE_NUMBERS and is_folded(written):
+            return True
+        if any(is_in_the_way(written, v) for j, v in tensors if j != i):
+            return True
+    return False
+
+
 def overlap(values, writes):
     """Whether a list of tensors is written of which others are in the way."""
     if not any(isinstance(values[i], list) for i in writes):

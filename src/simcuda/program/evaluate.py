@@ -662,7 +662,9 @@ def run(name, overload, values):
     results = [] if returned is None else list(flat([returned]))
     doubted = list(differs(results, **named) or ()) if differs else []
     results += flat(values[i] for i in writes)
-    if overlap(values, writes):
+    if writes and (
+        overlap(values, writes) or is_any_in_the_way(values, writes, base)
+    ):
         doubted += results
     into = [struct.pack("q", len(results))]
     pack(results, into, doubted)

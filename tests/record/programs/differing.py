@@ -45,6 +45,10 @@ def known():
     parts = list(torch.arange(4.0, device="cuda").split(2))
     torch._foreach_add_(parts, parts)
     print("parts", [p.tolist() for p in parts])
+    steps = torch.arange(9.0, device="cuda")
+    steps.as_strided((2, 2), (1, 1)).zero_()
+    steps.view(3, 3)[1:, 1].mul_(steps.view(3, 3)[1:, 2])
+    print("others' places", steps.tolist())
     print("values", torch.linalg.eigh(on([[2.0, 0.0], [0.0, 3.0]]))[0].tolist())
 
 
@@ -58,7 +62,18 @@ def doubted():
     sums = torch.zeros(1, device="cuda", dtype=torch.int8)
     sums.index_put_((places,), drawn, accumulate=True)
     torch._foreach_copy_([number], [on([1.0, 2.0, INF])])
+    folded, summed, rolled, read = (zeros.repeat(3) for _ in range(4))
+    folded.as_strided((4, 2), (1, 1)).add_(1)
+    summed.as_strided((4, 2), (1, 1)).index_put_(
+        (on([0, 1, 1]),), torch.ones(3, 2, device="cuda"), accumulate=True
+    )
+    rolled.view(3, 3)[:, 1:] = rolled.view(3, 3)[:, :-1]
+    read[:7:2].add_(read[1:5])
     for what in (
+        folded,
+        summed,
+        rolled,
+        read,
         on([2, 1, 2]).median(0).indices,
         on([2, 1, 1]).kthvalue(1).indices,
         on([1, 2, 2]).mode().indices,
