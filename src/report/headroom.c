@@ -74,6 +74,8 @@ static void print_verdict(const struct gp_page *page,
 			  const struct gp_verdict *v)
 {
 	bool is_on_one = v->capacity != GP_UNLIMITED;
+	struct gp_verdict as_it_is = *v;
+	struct gp_words limits;
 
 	if (is_on_one) {
 		gp_page_line(page,
@@ -83,10 +85,14 @@ static void print_verdict(const struct gp_page *page,
 		if (v->conf)
 			verdict_print_line(page, "    ", v);
 	}
-	if ((is_on_one || v->was_refused || v->recorded) &&
-	    *verdict_limits(v).text)
-		gp_page_line(page, GP_TONE_PLAIN, 2, "%s",
-			     verdict_limits(v).text);
+	/* Otherwise nothing is said of other settings here. */
+	if (!is_on_one) {
+		as_it_is.conf = NULL;
+		as_it_is.high = 0;
+	}
+	limits = verdict_limits(&as_it_is);
+	if ((is_on_one || v->was_refused || v->recorded) && *limits.text)
+		gp_page_line(page, GP_TONE_PLAIN, 2, "%s", limits.text);
 }
 
 static bool asks_other_settings(const struct gp_headroom_report *report)
