@@ -179,6 +179,10 @@ static inline bool gp_settings_is_too_large(const struct gp_settings *settings,
 uint64_t gp_settings_segment(const struct gp_settings *settings,
 			     uint64_t rounded);
 
+/* The smallest device of which that many bytes may be reserved. */
+uint64_t gp_settings_device_for(const struct gp_settings *settings,
+				uint64_t reserved);
+
 /*
  * Ranges of settings, both ends inclusive, for which an allocator makes exactly
  * the same decisions: the same addresses and sizes, hence the same reserved and

@@ -99,11 +99,12 @@ struct gp_trial_case {
 	 * requests. 0: not measured, but above need_above; GP_UNLIMITED: no
 	 * capacity is sufficient. */
 	uint64_t need, need_above;
-	/* For a window: estimated peak of reserved memory, and its upper
-	 * bound (study/estimate.h). 0: not estimated, or the same as in the
+	/* For a window: the device that the estimated peak of reserved memory
+	 * takes, with others and below the memory fraction, and bounds of it
+	 * (study/estimate.h). 0: not estimated, or the same as in the
 	 * replay. */
-	uint64_t estimated, high;
-	bool is_estimated; /* estimated and high were computed */
+	uint64_t estimated, low, high;
+	bool is_estimated; /* those were computed */
 };
 
 struct gp_trial {
@@ -180,6 +181,10 @@ struct gp_verdict {
 	/* The need of the advised setting, or else of the best one; and of the
 	 * present one. 0: unknown. */
 	uint64_t need, need_as_recorded;
+	/* The present setting, which fits, may need less: a window begins with
+	 * as much reserved, and on a smaller device less would have been
+	 * cached. */
+	bool is_at_most;
 	/* Bytes missing with the best setting. 0: a setting fits; GP_UNLIMITED:
 	 * no device is large enough. */
 	uint64_t missing;
@@ -198,7 +203,10 @@ struct gp_verdict {
 	 * device is too small; the need is then unknown, and missing is what is
 	 * missing at least. */
 	bool is_unplayable;
-	bool was_limited;	   /* gp_replay_was_limited() */
+	bool was_limited; /* gp_replay_was_limited() */
+	/* A request failed when it was recorded, and none in its replay with
+	 * the same settings and memory. */
+	bool is_unexplained;
 	enum gp_platform platform; /* where the trace was recorded */
 	/* If need is not exact, because a window does not show what else
 	 * would have been cached before it: bounds on need, that is, live
@@ -218,10 +226,6 @@ static inline bool gp_verdict_is_open(const struct gp_verdict *verdict)
 {
 	return gp_verdict_is_unknown(verdict) || verdict->is_unplayable;
 }
-
-/* Whether the present setting, which fits, may need less: a window begins with
- * as much reserved, and on a smaller device less would have been cached. */
-bool gp_verdict_is_at_most(const struct gp_verdict *verdict);
 
 struct gp_study {
 	struct gp_trial *trials; /* the first is the present setting */
@@ -281,6 +285,8 @@ enum gp_ends gp_study_ends(const struct gp_trace *trace, uint32_t device);
  * memory is not in the trace. */
 bool gp_study_refused(const struct gp_trace *trace, uint32_t *device,
 		      uint64_t *event);
+/* The same of one device. */
+bool gp_study_refused_on(const struct gp_trace *trace, uint32_t device);
 
 /* Whether need is less than `than` by a significant amount. */
 bool gp_study_is_less(uint64_t need, uint64_t than);

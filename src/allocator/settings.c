@@ -8,6 +8,7 @@
  * runs first; when a program starts, CUDA's does. Before either, the backend is
  * determined: parseEnvForBackend.
  */
+#include <math.h>
 #include <string.h>
 
 #include "allocator/conf.h"
@@ -341,6 +342,16 @@ uint64_t gp_settings_segment(const struct gp_settings *settings,
 	if (rounded < 10 * MIB)
 		return settings->large_segment_size;
 	return gp_round_up(rounded, SEGMENT_STEP);
+}
+
+uint64_t gp_settings_device_for(const struct gp_settings *settings,
+				uint64_t reserved)
+{
+	double fraction = settings->memory_fraction;
+
+	if (fraction <= 0 || fraction >= 1)
+		return reserved;
+	return (uint64_t)ceil((double)reserved / fraction);
 }
 
 /* ---- ranges of equivalent settings ---- */

@@ -128,11 +128,25 @@ static bool is_refused_by_limit(const struct gp_event *event)
 	       event->addr >= segment_at_most(event->size);
 }
 
+static void init_recorded(struct gp_settings *settings,
+			  const struct gp_trace *trace)
+{
+	struct gp_diag ignored = { 0 };
+
+	gp_settings_init(settings, trace->release.last);
+	if (trace->settings)
+		gp_settings_parse(settings, trace->settings, &ignored);
+}
+
 bool gp_replay_was_limited(const struct gp_trace *trace, uint32_t device)
 {
 	const struct gp_device_trace *t = &trace->devices[device];
+	struct gp_settings settings;
 	bool was_limited = false;
 
+	init_recorded(&settings, trace);
+	if (settings.memory_fraction < 1)
+		return false;
 	for (size_t i = 0; i < t->event_count; i++) {
 		if (t->events[i].kind == GP_SET_FRACTION)
 			return false;
@@ -164,6 +178,17 @@ static uint64_t least_up_to(const struct gp_device_trace *t, size_t oom)
 	return gp_larger(most, gp_sum(live, t->events[oom].addr));
 }
 
+/* The bytes that were free at an OOM and can be had: fewer than the segment
+ * that was refused, whatever kept the rest of them from it. */
+static uint64_t room_at(const struct gp_event *oom,
+			const struct gp_settings *settings)
+{
+	uint64_t segment = gp_settings_segment(
+		settings, gp_settings_round(settings, oom->size));
+
+	return oom->addr < segment ? oom->addr : segment - GP_DEVICE_GRAIN;
+}
+
 /* An OOM event has the bytes that were free; all others were reserved, or were
  * in use by other processes during the whole recording. In a recording without
  * segments the reserved bytes are unknown. */
@@ -171,18 +196,22 @@ uint64_t gp_replay_capacity_of(const struct gp_trace *trace, uint32_t device)
 {
 	const struct gp_device_trace *t = &trace->devices[device];
 	uint64_t reserved = gp_state_reserved(&t->start);
+	struct gp_settings settings;
 
 	if (t->total_memory)
 		return t->total_memory;
+	init_recorded(&settings, trace);
 	for (size_t i = 0; i < t->event_count; i++) {
-		if (gp_event_is_growth(t->events[i].kind))
-			reserved += t->events[i].size;
-		else if (gp_event_is_release(t->events[i].kind))
-			reserved -= t->events[i].size;
-		else if (is_refused_by_limit(&t->events[i]))
+		const struct gp_event *event = &t->events[i];
+
+		if (gp_event_is_growth(event->kind))
+			reserved += event->size;
+		else if (gp_event_is_release(event->kind))
+			reserved -= event->size;
+		else if (is_refused_by_limit(event))
 			return GP_UNLIMITED;
-		else if (t->events[i].kind == GP_OOM)
-			return reserved ? reserved + t->events[i].addr
+		else if (event->kind == GP_OOM)
+			return reserved ? reserved + room_at(event, &settings)
 					: least_up_to(t, i);
 	}
 	return GP_UNLIMITED;
@@ -297,6 +326,40 @@ static uint64_t try_capacity(const struct gp_trace *trace, uint32_t device,
 
 #define FIT_TRIES 256
 
+/* What the device provides besides others' memory, of which PyTorch takes no
+ * fraction: it may be a little less than what the limit is a fraction of. */
+#define MOST_BESIDE 8 /* an eighth */
+
+/* The memory of a device that refused a request at a known fraction of it;
+ * GP_UNLIMITED: none did. */
+static uint64_t capacity_at_limit(const struct gp_device_trace *t,
+				  double fraction)
+{
+	uint64_t reserved = gp_state_reserved(&t->start), room, limit, least;
+
+	for (size_t i = 0; i < t->event_count; i++) {
+		const struct gp_event *event = &t->events[i];
+
+		if (gp_event_is_growth(event->kind))
+			reserved += event->size;
+		else if (gp_event_is_release(event->kind))
+			reserved -= event->size;
+		if (!is_refused_by_limit(event))
+			continue;
+		room = gp_sum(reserved, event->addr);
+		limit = (uint64_t)(fraction * (double)room);
+		/* All that was served was below the limit. */
+		least = gp_round_up(
+			(uint64_t)((double)find_bounds(t).most / fraction),
+			MIB);
+		if (limit >= reserved + segment_at_most(event->size) ||
+		    least > room + room / MOST_BESIDE)
+			return GP_UNLIMITED;
+		return gp_larger(room, least);
+	}
+	return GP_UNLIMITED;
+}
+
 uint64_t gp_replay_fit_capacity(const struct gp_trace *trace, uint32_t device,
 				const struct gp_settings *settings)
 {
@@ -309,6 +372,9 @@ uint64_t gp_replay_fit_capacity(const struct gp_trace *trace, uint32_t device,
 
 	if (known != GP_UNLIMITED || (fraction >= 1 && threshold <= 0) ||
 	    fraction <= 0)
+		return known;
+	known = capacity_at_limit(&trace->devices[device], fraction);
+	if (known != GP_UNLIMITED)
 		return known;
 	bounds = find_bounds(&trace->devices[device]);
 	if (bounds.collected == GP_UNLIMITED || threshold <= 0)

@@ -250,12 +250,18 @@ void oom_describe(struct gp_oom *oom, const struct gp_replay_config *config,
 		  struct configured *c, struct gp_allocator *allocator,
 		  struct gp_device *device)
 {
-	uint64_t free_bytes, total, taken;
+	uint64_t free_bytes, total, taken, least;
 
 	configured_move(c, config, oom->event);
 	device->ops->info(device, &free_bytes, &total);
 	oom->device = config->trace->devices[config->device].device;
 	oom->release = c->settings.release;
+	taken = gp_sum(oom->reserved, c->other);
+	/* The least that the recording's device can have had. */
+	least = taken + oom->device_free;
+	if (least > total ||
+	    (config->capacity == GP_UNLIMITED && oom->device_free))
+		total = least;
 	oom->device_total = total;
 	oom->segment_size = gp_settings_segment(
 		&c->settings, gp_settings_round(&c->settings, oom->size));
@@ -264,7 +270,6 @@ void oom_describe(struct gp_oom *oom, const struct gp_replay_config *config,
 	oom->room = gp_smaller(
 		oom->device_free,
 		oom->limit > oom->reserved ? oom->limit - oom->reserved : 0);
-	taken = gp_sum(oom->reserved, c->other);
 	oom->overdrawn = taken - gp_smaller(taken, total);
 	/* Whether contiguous free memory would have been enough. */
 	oom->cause = oom->free_bytes + oom->room >= oom->size

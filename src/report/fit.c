@@ -163,7 +163,7 @@ static const char *how_exactly(const struct gp_fit_report *r)
 {
 	const struct gp_trace *trace = r->trace;
 
-	if (gp_verdict_is_at_most(verdict_of(r)))
+	if (verdict_of(r)->is_at_most)
 		return "at most ";
 	if (!trace->not_told)
 		return "";

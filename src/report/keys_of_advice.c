@@ -327,6 +327,10 @@ const struct gp_key keys_of_advice[] = {
 	KEY_IN(gp_verdict, missing, "missing", BYTES, NULLABLE | ENDLESS,
 	       "How much is missing with the best candidate; 0: one fits; "
 	       "null: it fails however large the device is."),
+	KEY_IN(gp_verdict, is_at_most, "at_most", BOOL, MAYBE,
+	       "The settings as they are may need less: a window begins with "
+	       "as much reserved, and on a smaller device less would have "
+	       "been cached."),
 	KEY_AS(spare_of, gp_verdict, spare, "spare", BYTES, NULLABLE | ENDLESS,
 	       "capacity - need; null: capacity is not known."),
 	KEY_IN(gp_verdict, searched, "searched", COUNT, 0,
@@ -344,6 +348,10 @@ const struct gp_key keys_of_advice[] = {
 	KEY_IN(gp_verdict, was_limited, "was_limited", BOOL, MAYBE,
 	       "A recorded request failed although the device had room for it: "
 	       "by a limit that is not in the trace."),
+	KEY_IN(gp_verdict, is_unexplained, "unexplained", BOOL, MAYBE,
+	       "A request failed when it was recorded, and none in the replay "
+	       "with the same settings and memory: the trace does not show "
+	       "why."),
 	WORD_IN(gp_verdict, platform, "platform", MAYBE, "windows rocm",
 		"Where it was recorded, if that is known: PyTorch has "
 		"expandable_segments there only in late releases."),

@@ -33,7 +33,9 @@ const char *verdict_part(const struct gp_verdict *v)
 /* How the current setting does, if another one does better. */
 static void say_as_it_is(struct gp_words *words, const struct gp_verdict *v)
 {
-	if (v->capacity != GP_UNLIMITED)
+	if (v->is_unexplained)
+		gp_say(words, "It fits in a replay");
+	else if (v->capacity != GP_UNLIMITED)
 		gp_say(words, "It fits");
 	else if (v->ends == GP_ENDS_FAILURE)
 		gp_say(words,
@@ -42,16 +44,17 @@ static void say_as_it_is(struct gp_words *words, const struct gp_verdict *v)
 		gp_say(words, "As it is, no device was found that it fits");
 	else
 		gp_say(words, "As it is, it needs %s%s",
-		       gp_verdict_is_at_most(v) ? "at most " : "",
+		       v->is_at_most ? "at most " : "",
 		       GP_BYTES(v->need_as_recorded));
 }
 
 static void say_keep(struct gp_words *words, const struct gp_verdict *v)
 {
 	if (v->capacity != GP_UNLIMITED)
-		gp_say(words, "Keep the settings: it fits, with %s%s to spare.",
-		       gp_verdict_is_at_most(v) ? "at least " : "",
-		       GP_BYTES(v->spare));
+		gp_say(words, "%s, with %s%s to spare.",
+		       v->is_unexplained ? "It fits in a replay"
+					 : "Keep the settings: it fits",
+		       v->is_at_most ? "at least " : "", GP_BYTES(v->spare));
 	else if (v->recorded)
 		gp_say(words,
 		       "Keep the settings: it ran with %s reserved, and what "
@@ -63,8 +66,7 @@ static void say_keep(struct gp_words *words, const struct gp_verdict *v)
 		       v->ends == GP_ENDS_FAILURE ? "It ran out of memory on a "
 						    "device of unknown size"
 						  : "Keep the settings",
-		       gp_verdict_is_at_most(v) ? "at most " : "",
-		       GP_BYTES(v->need),
+		       v->is_at_most ? "at most " : "", GP_BYTES(v->need),
 		       v->begins == GP_BEGINS_WINDOW ? "is sure to need"
 						     : "needs clearly");
 }
@@ -79,7 +81,7 @@ static void say_fits(struct gp_words *words, const struct gp_verdict *v)
 	}
 	say_as_it_is(words, v);
 	gp_bytes_text(v->need, need);
-	if (v->need_as_recorded == GP_UNLIMITED || gp_verdict_is_at_most(v))
+	if (v->need_as_recorded == GP_UNLIMITED || v->is_at_most)
 		gp_say(words, "; another setting needs %s.", need);
 	else if (gp_study_is_less(v->need, v->need_as_recorded))
 		gp_say(words, "; another setting needs %s less: %s.",
@@ -277,8 +279,15 @@ static void say_refused(struct gp_words *words, const struct gp_verdict *v)
 	    (v->kind == GP_VERDICT_SETTING && v->ends == GP_ENDS_FAILURE))
 		return;
 	gp_say(words,
-	       "A request failed when this was recorded: what the program does "
-	       "when that is served is not in the trace, and may need more. ");
+	       "A request failed when this was recorded%s what the "
+	       "program does when that is served is not in the trace, "
+	       "and may need more. ",
+	       v->is_unexplained
+		       ? " with these settings and this memory, and the trace "
+			 "does not show why; for example, cached memory is not "
+			 "released while a pool is in use or a graph is "
+			 "captured. Likewise,"
+		       : ":");
 }
 
 /* A note if PyTorch may ignore the advised setting. */

@@ -174,6 +174,13 @@ bool gp_study_refused(const struct gp_trace *trace, uint32_t *device,
 	return false;
 }
 
+bool gp_study_refused_on(const struct gp_trace *trace, uint32_t device)
+{
+	uint64_t event;
+
+	return is_refused(&trace->devices[device], &event);
+}
+
 const char *const gp_begins_names[] = {
 	[GP_BEGINS_WHOLE] = "whole",
 	[GP_BEGINS_WINDOW] = "window",

@@ -413,14 +413,15 @@ static void begin(struct search *s)
 		&config->trace->devices[config->device];
 	struct gp_headroom *h = s->result;
 	const struct run_outcome *outcome;
+	uint64_t start;
 
 	h->live =
 		gp_study_live(config->trace, config->device, GP_MIN_BLOCK_SIZE);
 	h->other = gp_trace_others(t);
 	h->start_reserved = gp_state_reserved(&t->start);
 	find_recorded_oom(t, h);
-	h->least = gp_larger(
-		runs_grid_up(gp_larger(h->live, h->start_reserved)), GRAIN);
+	start = gp_settings_device_for(config->settings, h->start_reserved);
+	h->least = gp_larger(runs_grid_up(gp_larger(h->live, start)), GRAIN);
 	outcome = play(s, GP_UNLIMITED, GP_OOM_STOP);
 	if (!outcome)
 		return;

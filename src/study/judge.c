@@ -369,25 +369,46 @@ static void note_bounds(const struct gp_trial_case *best, struct gp_verdict *v)
 	if (!best->high)
 		return;
 	v->need = best->estimated;
-	v->low = gp_smaller(v->live + v->others, v->need);
+	v->low = gp_smaller(gp_larger(v->live + v->others, best->low), v->need);
 	v->high = best->high > v->need ? best->high : v->need;
 }
 
-/* No less than what a window begins with can be tried. */
-bool gp_verdict_is_at_most(const struct gp_verdict *v)
+/* No device can be tried that is too small for what a window begins with. */
+static bool is_at_most(const struct gp_study_config *config,
+		       const struct gp_verdict *v)
 {
+	struct gp_settings settings;
+	struct gp_diag ignored = { 0 };
+
+	gp_settings_init(&settings, config->release);
+	gp_settings_parse(&settings, config->conf, &ignored);
 	return v->begins == GP_BEGINS_WINDOW && v->kind == GP_VERDICT_FITS &&
 	       v->live + v->others < v->start &&
-	       v->need_as_recorded < v->start + GP_DEVICE_GRAIN;
+	       v->need_as_recorded <
+		       gp_settings_device_for(&settings, v->start) +
+			       GP_DEVICE_GRAIN;
 }
 
 static void note_start(struct gp_verdict *v)
 {
-	if (!gp_verdict_is_at_most(v) || v->high ||
-	    v->need != v->need_as_recorded)
+	if (!v->is_at_most || v->high || v->need != v->need_as_recorded)
 		return;
 	v->low = v->live + v->others;
 	v->high = v->need;
+}
+
+/* A limit that the trace does not hold, an open pool or a graph's capture may
+ * have kept memory from the request. */
+static bool is_unexplained(const struct gp_study_config *config,
+			   const struct gp_case *c, const struct gp_verdict *v)
+{
+	const char *recorded = c->trace->settings;
+
+	return v->kind == GP_VERDICT_FITS && !v->was_limited &&
+	       gp_study_refused_on(c->trace, c->device) &&
+	       c->capacity != GP_UNLIMITED &&
+	       c->capacity == gp_replay_capacity_of(c->trace, c->device) &&
+	       !strcmp(config->conf, recorded ? recorded : "");
 }
 
 static bool is_advised(const struct gp_verdict *v)
@@ -451,6 +472,8 @@ static void fill_verdict(struct session *s, size_t index)
 	if (gp_verdict_is_open(v))
 		return;
 	v->cause = cause_of(&study->trials[0].cases[index], v);
+	v->is_unexplained =
+		is_unexplained(s->config, &s->config->cases[index], v);
 	take_only(s, index);
 	trial_measure(s, &study->trials[0]);
 	if (v->recorded)
@@ -459,6 +482,7 @@ static void fill_verdict(struct session *s, size_t index)
 	v->need = v->is_failure ? 0 : best->cases[index].need;
 	note_bounds(&best->cases[index], v);
 	v->need_as_recorded = study->trials[0].cases[index].need;
+	v->is_at_most = is_at_most(s->config, v);
 	note_start(v);
 	if (is_advised(v))
 		v->conf = gp_mem_copy_text(best->conf, strlen(best->conf));

@@ -380,8 +380,14 @@ static void estimate(struct session *s, struct gp_trial *trial, size_t index)
 		uint64_t others =
 			gp_trace_others(&run.trace->devices[run.device]);
 
-		one->high = gp_sum(estimate.high, others);
-		one->estimated = gp_sum(estimate.reserved, others);
+		one->low = gp_settings_device_for(
+			&settings, s->study->verdicts[index].live);
+		one->high = gp_larger(
+			gp_sum(estimate.high, others),
+			gp_settings_device_for(&settings, estimate.high));
+		one->estimated = gp_larger(
+			gp_sum(estimate.reserved, others),
+			gp_settings_device_for(&settings, estimate.reserved));
 	}
 }
 
