@@ -353,15 +353,19 @@ void gp_head_device(const struct gp_page *page, const struct gp_report *report,
 	const struct gp_replay_result *result = &run->results[device];
 	const struct gp_device_trace *trace = &report->trace->devices[device];
 	char label[32], bytes[GP_BYTES_TEXT];
+	/* That of the recording, which need not have been without a limit. */
+	bool is_unknown =
+		run->mode == GP_VERIFY && run->capacity[device] == GP_UNLIMITED;
 
 	snprintf(label, sizeof(label), "Device %u", trace->device);
-	gp_page_field(page, label, "memory: %s%s; %s in %s",
-		      gp_head_capacity(run->capacity[device], bytes),
-		      is_fitted(report, run, device)
-			      ? " (fitted to the recording)"
-			      : "",
-		      GP_PLURAL(result->allocs, "allocation"),
-		      GP_PLURAL(trace->event_count, "event"));
+	gp_page_field(
+		page, label, "memory: %s%s; %s in %s",
+		is_unknown ? "not known"
+			   : gp_head_capacity(run->capacity[device], bytes),
+		is_fitted(report, run, device) ? " (fitted to the recording)"
+					       : "",
+		GP_PLURAL(result->allocs, "allocation"),
+		GP_PLURAL(trace->event_count, "event"));
 	gp_head_refused_room(page, report, run, device);
 }
 
