@@ -20,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 
+import agree
 import answers
 import ranks
 import texts
@@ -811,6 +812,7 @@ HOLDS = (
     hold_part,
     hold_diff,
     hold_check,
+    *agree.HOLDS,
     *answers.HOLDS,
     *ranks.HOLDS,
     *texts.HOLDS,
