@@ -282,7 +282,7 @@ static void say_refused(struct gp_words *words, const struct gp_verdict *v)
 	       "A request failed when this was recorded%s what the "
 	       "program does when that is served is not in the trace, "
 	       "and may need more. ",
-	       v->is_unexplained
+	       v->is_unexplained && !v->was_limited
 		       ? " with these settings and this memory, and the trace "
 			 "does not show why; for example, cached memory is not "
 			 "released while a pool is in use or a graph is "

@@ -404,7 +404,7 @@ static bool is_unexplained(const struct gp_study_config *config,
 {
 	const char *recorded = c->trace->settings;
 
-	return v->kind == GP_VERDICT_FITS && !v->was_limited &&
+	return v->kind == GP_VERDICT_FITS &&
 	       gp_study_refused_on(c->trace, c->device) &&
 	       c->capacity != GP_UNLIMITED &&
 	       c->capacity == gp_replay_capacity_of(c->trace, c->device) &&
