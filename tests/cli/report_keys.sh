@@ -309,6 +309,16 @@ write replay-profile replay "$traces/imports/profile.json"
 sed "s/127926272/1279262720/" "$traces/imports/profile.json" > counts-more.json
 write suggest-profile suggest counts-more.json
 write look-window look "$window"
+# A request that failed beside memory that the replay releases.
+cat > released.jsonl <<- 'EOF'
+	{"format":"gpupool-trace","version":1}
+	{"op":"segment_alloc","addr":123145302310912,"size":419430400}
+	{"op":"alloc","id":1,"size":419430400,"addr":123145302310912}
+	{"op":"free","id":1}
+	{"op":"oom","size":314572800,"device_free":209715200}
+	{"op":"alloc","id":2,"size":314572800,"refused":true}
+EOF
+write look-released look released.jsonl
 "$build/gpupool" replay "$story" --timeline out/timelines-story.json -q \
 	> /dev/null
 

@@ -383,6 +383,18 @@ static void tell(struct walk *w, uint64_t capacity)
 	w->is_told = true;
 }
 
+/* What the default settings ask the device for. */
+static uint64_t segment_for(uint64_t size)
+{
+	uint64_t rounded = (size + 511) / 512 * 512;
+
+	if (rounded <= MIB(1))
+		return MIB(2);
+	if (rounded < MIB(10))
+		return MIB(20);
+	return (rounded + MIB(2) - 1) / MIB(2) * MIB(2);
+}
+
 static void walk_oom(struct walk *w, uint64_t size, uint64_t left)
 {
 	uint64_t before = w->live + left;
@@ -393,8 +405,11 @@ static void walk_oom(struct walk *w, uint64_t size, uint64_t left)
 			w->below = w->reserved + size + MIB32;
 		return;
 	}
-	if (w->reserved)
+	/* Less than the segment could be had, whatever was free. */
+	if (w->reserved && left < segment_for(size))
 		before = w->reserved + left;
+	else if (w->reserved)
+		before = w->reserved + segment_for(size) - MIB(2);
 	else if (w->most_live > before)
 		before = w->most_live;
 	tell(w, before);
