@@ -33,12 +33,10 @@ const char *gp_bytes_text(uint64_t bytes, char text[GP_BYTES_TEXT])
 const char *gp_bytes_change(uint64_t from, uint64_t to,
 			    char text[GP_BYTES_CHANGE])
 {
-	char bytes[GP_BYTES_TEXT];
-
 	if (from == to)
 		return "=";
 	snprintf(text, GP_BYTES_CHANGE, "%c%s", to > from ? '+' : '-',
-		 gp_bytes_text(to > from ? to - from : from - to, bytes));
+		 GP_BYTES(to > from ? to - from : from - to));
 	return text;
 }
 

@@ -66,14 +66,13 @@ static void hint_words(const struct gp_parameter *parameter,
 static void hint_range(const struct gp_parameter *parameter,
 		       struct gp_diag *diag)
 {
-	char a[GP_COUNT_TEXT], b[GP_COUNT_TEXT];
 	bool is_bytes = parameter->type == GP_PARAMETER_BYTES;
 
 	gp_diag_hint(diag, "%s is from %s to %s", parameter->name,
-		     is_bytes ? gp_bytes_text(parameter->least, a)
-			      : gp_count_text(parameter->least, a),
-		     is_bytes ? gp_bytes_text(parameter->most, b)
-			      : gp_count_text(parameter->most, b));
+		     is_bytes ? GP_BYTES(parameter->least)
+			      : GP_COUNT(parameter->least),
+		     is_bytes ? GP_BYTES(parameter->most)
+			      : GP_COUNT(parameter->most));
 }
 
 enum gp_status gp_parameter_parse(const struct gp_parameter *parameter,
