@@ -44,6 +44,28 @@ bool gp_file_is_folder(const char *path)
 	return !stat(path, &info) && S_ISDIR(info.st_mode);
 }
 
+int gp_file_load(FILE *file, size_t most, char **text, size_t *size)
+{
+	char *bytes = NULL;
+	size_t room = 0, used = 0, got;
+
+	do {
+		GP_GROW(bytes, used + (1 << 16), room);
+		got = fread(bytes + used, 1, room - used - 1, file);
+		used += got;
+	} while (got && used <= most);
+	if (ferror(file)) {
+		int error = errno;
+
+		free(bytes);
+		return error;
+	}
+	bytes[used] = '\0';
+	*text = bytes;
+	*size = used;
+	return 0;
+}
+
 /* ---- the target ---- */
 
 /* The number in /dev/fd/N and /proc/self/fd/N, or -1. */

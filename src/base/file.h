@@ -39,6 +39,10 @@ enum gp_status gp_file_status(int error);
 
 bool gp_file_is_folder(const char *path);
 
+/* Reads the rest of a file into memory that the caller frees, with a NUL at the
+ * end; stops once there are more than `most` bytes. Returns 0, or an errno. */
+int gp_file_load(FILE *file, size_t most, char **text, size_t *size);
+
 /* path "-" or NULL: standard output. */
 enum gp_status gp_output_open(struct gp_output *output, const char *path,
 			      struct gp_diag *diag);

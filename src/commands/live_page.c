@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/text_sink.h"
 #include "commands/command.h"
@@ -96,18 +97,13 @@ static enum gp_status read_wasm(struct gp_live_parts *parts, FILE *file,
 				struct gp_diag *diag)
 {
 	struct gp_live_part *wasm = &parts->page.wasm;
-	size_t room = 0, n;
+	int error = gp_file_load(file, SIZE_MAX, &parts->wasm, &wasm->size);
 
-	do {
-		GP_GROW(parts->wasm, wasm->size + (1 << 16), room);
-		n = fread(parts->wasm + wasm->size, 1, room - wasm->size, file);
-		wasm->size += n;
-	} while (n);
 	wasm->bytes = parts->wasm;
-	return ferror(file) ? gp_diag_set(diag, GP_SYSTEM,
-					  "cannot read gpupool.wasm.gz: %s",
-					  strerror(errno))
-			    : GP_OK;
+	return error ? gp_diag_set(diag, GP_SYSTEM,
+				   "cannot read gpupool.wasm.gz: %s",
+				   strerror(error))
+		     : GP_OK;
 }
 
 static enum gp_status take_wasm(struct gp_live_parts *parts,

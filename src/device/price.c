@@ -186,39 +186,29 @@ static enum gp_status sort(struct price_list *all, struct gp_diag *diag)
 	return GP_OK;
 }
 
-static enum gp_status failed(struct gp_diag *diag)
-{
-	return gp_diag_set(diag, gp_file_status(errno), "%s", strerror(errno));
-}
-
 static enum gp_status load(const char *path, json_t **root,
 			   struct gp_diag *diag)
 {
-	char *text = gp_mem_alloc(MOST_BYTES + 1, 1);
 	FILE *file = fopen(path, "r");
+	char *text = NULL;
+	size_t size = 0;
+	int error = file ? gp_file_load(file, MOST_BYTES, &text, &size) : errno;
 	enum gp_status status = GP_OK;
-	json_error_t error;
-	size_t length = 0;
+	json_error_t problem;
 
-	if (!file)
-		status = failed(diag);
-	else
-		length = fread(text, 1, MOST_BYTES + 1, file);
-	if (file && ferror(file))
-		status = failed(diag);
-	if (length > MOST_BYTES)
-		status = gp_diag_set(diag, GP_INPUT,
-				     "too large for a list of prices");
-	if (status == GP_OK) {
-		*root = json_loadb(text, length, JSON_REJECT_DUPLICATES,
-				   &error);
-		if (!*root) {
-			gp_diag_record(diag, "line %d", error.line);
-			status = gp_diag_set(diag, GP_INPUT, "%s", error.text);
-		}
-	}
 	if (file)
 		fclose(file);
+	if (error)
+		return gp_diag_set(diag, gp_file_status(error), "%s",
+				   strerror(error));
+	if (size > MOST_BYTES)
+		status = gp_diag_set(diag, GP_INPUT,
+				     "too large for a list of prices");
+	else if (!(*root = json_loadb(text, size, JSON_REJECT_DUPLICATES,
+				      &problem))) {
+		gp_diag_record(diag, "line %d", problem.line);
+		status = gp_diag_set(diag, GP_INPUT, "%s", problem.text);
+	}
 	free(text);
 	return status;
 }

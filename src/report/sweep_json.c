@@ -576,7 +576,7 @@ static enum gp_status read_verdicts(struct gp_sweep_report *sweep,
 				   "verdict", v, &sweep->memory))
 			return gp_diag_set(diag, GP_INPUT,
 					   "a verdict is not complete");
-		/* Where the trace tells nothing there is no cause. */
+		/* A trace that says nothing gives no cause. */
 		v->is_failure = v->kind == GP_VERDICT_UNDECIDED &&
 				v->cause != GP_BY_NONE;
 		v->is_unplayable = v->kind == GP_VERDICT_TOO_SMALL && !v->need;
@@ -764,32 +764,20 @@ static enum gp_status read_runs(struct gp_sweep_report *sweep, char *at,
 	return GP_OK;
 }
 
-static enum gp_status failed(struct gp_diag *diag)
-{
-	return gp_diag_set(diag, gp_file_status(errno), "%s", strerror(errno));
-}
-
 static enum gp_status load(const char *path, char **text, struct gp_diag *diag)
 {
 	FILE *file = fopen(path, "r");
-	size_t room = 0, length = 0, got;
+	size_t size = 0;
+	int error = file ? gp_file_load(file, SIZE_MAX, text, &size) : errno;
 
-	*text = NULL;
-	if (!file)
-		return failed(diag);
-	do {
-		GP_GROW(*text, length + (1 << 16), room);
-		got = fread(*text + length, 1, room - length - 1, file);
-		length += got;
-	} while (got);
-	(*text)[length] = 0;
-	if (ferror(file)) {
+	if (file)
 		fclose(file);
-		return failed(diag);
-	}
-	got = strlen(*text) != length;
-	fclose(file);
-	return got ? gp_diag_set(diag, GP_INPUT, "it is not text") : GP_OK;
+	if (error)
+		return gp_diag_set(diag, gp_file_status(error), "%s",
+				   strerror(error));
+	return strlen(*text) == size
+		       ? GP_OK
+		       : gp_diag_set(diag, GP_INPUT, "it is not text");
 }
 
 enum gp_status gp_sweep_report_read(struct gp_sweep_report *sweep,

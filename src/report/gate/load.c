@@ -8,50 +8,31 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "base/mem.h"
 
-static enum gp_status failed(const char *verb, struct gp_diag *diag)
+static enum gp_status failed(const char *verb, int error, struct gp_diag *diag)
 {
-	return gp_diag_set(diag, gp_file_status(errno), "cannot %s it: %s",
-			   verb, strerror(errno));
-}
-
-static enum gp_status slurp(FILE *in, char **text, size_t *size,
-			    struct gp_diag *diag)
-{
-	char *bytes = NULL;
-	size_t room = 0, used = 0, got;
-
-	do {
-		GP_GROW(bytes, used + 65536, room);
-		got = fread(bytes + used, 1, room - used, in);
-		used += got;
-	} while (got && used <= GATE_MOST_BYTES);
-	if (ferror(in) || used > GATE_MOST_BYTES) {
-		free(bytes);
-		if (ferror(in))
-			return failed("read", diag);
-		return gp_diag_set(diag, GP_INPUT,
-				   "it is larger than any such file");
-	}
-	*text = bytes;
-	*size = used;
-	return GP_OK;
+	return gp_diag_set(diag, gp_file_status(error), "cannot %s it: %s",
+			   verb, strerror(error));
 }
 
 enum gp_status load_file(const char *path, char **text, size_t *size,
 			 bool *missing, struct gp_diag *diag)
 {
 	FILE *in = fopen(path, "re");
-	enum gp_status status;
+	int error;
 
 	if (missing)
 		*missing = !in && errno == ENOENT;
 	if (!in)
-		return failed("open", diag);
-	status = slurp(in, text, size, diag);
+		return failed("open", errno, diag);
+	error = gp_file_load(in, GATE_MOST_BYTES, text, size);
 	fclose(in);
-	return status;
+	if (error)
+		return failed("read", error, diag);
+	if (*size <= GATE_MOST_BYTES)
+		return GP_OK;
+	free(*text);
+	return gp_diag_set(diag, GP_INPUT, "it is larger than any such file");
 }
 
 enum gp_status load_json(const char *text, size_t size, json_t **root,
