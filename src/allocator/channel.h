@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A child process in which an engine runs, and the socket to it. A crash there
- * is a result here: the channel is then broken and tells why.
+ * is a result here: the channel is then broken and says why.
  */
 #ifndef ALLOCATOR_CHANNEL_H
 #define ALLOCATOR_CHANNEL_H

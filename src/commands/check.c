@@ -362,7 +362,7 @@ static void forget_others(struct held_run *s)
 	}
 }
 
-/* Adds the file's name to a hint to write the baseline anew, unless it is the
+/* Adds the file's name to a hint to write the baseline again, unless it is the
  * default one. */
 static void name_gate(struct gp_diag *diag, const char *path)
 {

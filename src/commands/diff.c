@@ -545,7 +545,7 @@ static enum gp_status read_ranks(struct session *s, struct gp_diag *diag)
 			  &s->pairs, diag);
 }
 
-/* Under other settings, a state without requests tells nothing. */
+/* Under other settings, a state without requests says nothing. */
 static enum gp_status drop_idle(struct session *s, struct gp_diag *diag)
 {
 	size_t kept = 0;

@@ -30,7 +30,7 @@ struct session {
 	const struct gp_options *options;
 	const struct gp_gpu *gpu;
 	char folder[PATH_MAX];	    /* of traces that are not kept */
-	char output[PATH_MAX];	    /* the trace, as record is told */
+	char output[PATH_MAX];	    /* the trace, as given to record */
 	struct gp_options recorded; /* the options, as record takes them */
 	const char **words;	    /* owned; of it, with ranks */
 	char per_node[40], devices[24];
@@ -319,7 +319,7 @@ static void note_trace(struct session *s, struct gp_trace *trace)
 			again->event = i;
 		}
 	}
-	/* The first that tells of one, else the first. */
+	/* The first that has one, else the first. */
 	if (s->again && (!again->ooms || again->trace)) {
 		gp_trace_destroy(trace);
 		return;

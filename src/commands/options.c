@@ -592,7 +592,7 @@ static enum gp_status parse(struct gp_options *options,
 
 	pthread_mutex_lock(&getopt_lock);
 	opterr = 0;
-	optind = 0; /* glibc and musl: start anew */
+	optind = 0; /* glibc and musl: start again */
 	while (status == GP_OK &&
 	       (code = getopt_long(argc, argv, grammar->letters,
 				   grammar->options, NULL)) != -1) {

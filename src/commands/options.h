@@ -82,7 +82,7 @@ struct gp_options {
 	uint64_t max_input;
 	uint64_t round, steps; /* millions of these */
 	enum gp_format format; /* GP_FORMAT_TEXT by default where that is one */
-	bool run;	       /* convert: not the trace, what comes of it */
+	bool run;	       /* convert: not the trace, its run */
 	uint32_t on_oom;       /* enum gp_on_oom */
 	uint32_t color;	       /* enum gp_color */
 	uint32_t device;       /* enum gp_device_choice */

@@ -392,7 +392,7 @@ static enum gp_status read_one(struct reading *r, size_t index,
 	return GP_OK;
 }
 
-/* Where there are no traces, whoever takes other files tells what they are. */
+/* Where there are no traces, the command for other files says what they are. */
 static void print_passed(const struct reading *r)
 {
 	if (*r->foreign.what || (!r->ranks->count && r->progress->unknown.take))

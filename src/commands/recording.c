@@ -460,7 +460,7 @@ static uint64_t context_bytes(const struct session *s)
 	return bytes;
 }
 
-/* What the user is told where the program asked how much is free. */
+/* What is said where the program asked how much is free. */
 static void describe_context(const struct session *s, char *text, size_t size)
 {
 	const char *source = gp_gpu_non_pytorch(s->gpu).source;

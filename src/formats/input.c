@@ -260,7 +260,7 @@ static enum gp_status fail_unknown(const unsigned char *at, size_t n,
 				       : "it is empty");
 }
 
-/* What comes of it is no matter of the trace. */
+/* Failures here are not failures of reading a trace. */
 static void show_unknown(struct gp_source *source,
 			 const struct gp_unknown_input *unknown,
 			 struct gp_diag *diag)

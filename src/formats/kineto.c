@@ -114,7 +114,7 @@ static void close_until(struct stack *stack, double ts)
 		stack->depth--;
 }
 
-/* Half of the nanosecond that times are told to, or what is left of it in a
+/* Half of the nanosecond that times are rounded to, or what is left of it in a
  * double. */
 static double rounding_of(double ts)
 {

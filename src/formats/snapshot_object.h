@@ -2,7 +2,7 @@
 /*
  * The dicts and lists of a pickled PyTorch snapshot, reduced as they arrive.
  *
- * When a dict gets its items, its keys tell what it is, and it becomes a record
+ * When a dict gets its items, its keys say what it is, and it becomes a record
  * (snapshot_record.h) or an interned frame immediately; a list becomes the
  * range of its records, and a list of frames a site. No tree is kept, and data
  * that is not needed takes no memory.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The records of a PyTorch snapshot, before their role is known: a dict is read
- * before the list that contains it, and the list before the key that tells
+ * before the list that contains it, and the list before the key that says
  * whether it belongs to a device or to pinned host memory. So a reader buffers
  * records, contiguously for each list, and delivers those whose role turns out
  * to matter.

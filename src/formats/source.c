@@ -42,7 +42,7 @@ struct gp_unpack {
 	unsigned char packed[PACKED_BYTES];
 };
 
-/* A pair of functions, beside what they keep in struct gp_unpack. */
+/* Functions; what they keep is in struct gp_unpack. */
 struct codec {
 	const char *check; /* how to check a whole file */
 	const char *damaged, *truncated;

@@ -289,7 +289,7 @@ static const char *deed(const struct gp_request *r, char text[DEED])
 	return text;
 }
 
-/* What tells two requests apart whose words are the same: exact sizes, pools,
+/* What distinguishes two requests with the same words: exact sizes, pools,
  * or their blocks. */
 static void add_detail(const struct gp_request *r,
 		       const struct gp_request *other, char text[DEED])

@@ -23,7 +23,7 @@ struct explain_page {
 	const struct gp_verdict *verdict; /* of its device */
 };
 
-/* ---- --details: what the first screen sums up ---- */
+/* ---- --details: what the first screen summarises ---- */
 
 #define UNITS_SHOWN    20
 #define PINS_SHOWN     4
@@ -377,7 +377,7 @@ static bool setting_helps(const struct explain_page *p,
 		case_of(p, trial)->reserved < case_of(p, base)->reserved);
 }
 
-/* Settings that do not help, by what comes of them. */
+/* Settings that do not help, by their results. */
 struct useless {
 	size_t served, out_of_memory, others;
 };

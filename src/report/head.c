@@ -11,7 +11,7 @@
 #include "base/larger.h"
 #include "gpupool/allocator.h"
 
-/* ---- what a recording tells of itself ---- */
+/* ---- what a recording says about itself ---- */
 
 const char *gp_recorded_more(const struct gp_recorded *recorded,
 			     uint64_t replayed, char text[GP_RECORDED_TEXT])

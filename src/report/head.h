@@ -93,7 +93,7 @@ const char *gp_estimate_text(const struct gp_estimate *estimate,
 const char *gp_recorded_more(const struct gp_recorded *recorded,
 			     uint64_t replayed, char text[GP_RECORDED_TEXT]);
 
-/* ---- what it does not tell, and was guessed (gp_guess_table) ---- */
+/* ---- what it does not say, and was guessed (gp_guess_table) ---- */
 
 /* What was guessed, as a plural noun. */
 const char *gp_guess_sentence(const struct gp_guess_row *row);

@@ -28,7 +28,7 @@
  * used. */
 static const struct amount {
 	unsigned holders;
-	bool has_notes;	 /* what a setting does, and what a recording tells */
+	bool has_notes;	 /* what a setting does, and what a recording says */
 	bool has_blanks; /* between the parts */
 	bool has_reason; /* how the release was concluded */
 } amounts[] = {

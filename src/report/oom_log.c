@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the message of an OutOfMemoryError tells, where there is no trace: what
+ * What the message of an OutOfMemoryError says, where there is no trace: what
  * stood in the way, as far as its few numbers can show it, and how to record
  * what decides the rest.
  */
@@ -382,7 +382,7 @@ static void print_available(const struct gp_page *page,
 			      b, limit);
 }
 
-/* Memory of the device besides what PyTorch told. */
+/* Memory of the device besides what PyTorch reported. */
 static const char *whose(const struct oom_message *m)
 {
 	return m->is_async	  ? "neither free nor in its tensors"

@@ -529,7 +529,7 @@ void ranks_paragraph(const struct gp_ranks *ranks, const char *path, FILE *out)
 	fputs("</p>\n", out);
 }
 
-/* ---- what comes of them ---- */
+/* ---- their results ---- */
 
 /* Kinds of verdicts, the worst first, in the singular and the plural. */
 static const struct {

@@ -292,7 +292,7 @@ struct gp_floor_device {
 	struct gp_spans spans;
 	struct gp_floor floor;
 	uint64_t requested; /* most that is live at once, not rounded */
-	/* The run, as told by its settings: of all requests, also when memory
+	/* The run under its settings: of all requests, also when memory
 	 * ran out, which is then another run, without an end of memory. */
 	struct gp_breakdown breakdown;
 	uint64_t capacity;  /* of the run; GP_UNLIMITED */
@@ -360,7 +360,7 @@ struct gp_fit_report {
 	uint64_t oom; /* the event */
 	bool went_on; /* the worst did not end by that */
 	struct gp_fit_again again;
-	const struct gp_explain *explain; /* of the trace that is told of */
+	const struct gp_explain *explain; /* of the trace that is described */
 };
 
 /* Bytes of a device that it needs in all, as it is; 0: not known, or none is
@@ -382,8 +382,8 @@ struct gp_vary_point {
 	uint64_t value;
 	uint64_t need; /* bytes of the device, in all; 0: not known */
 	bool fits;
-	const char *failure; /* of the program, which tells nothing of its
-			      * memory; NULL: none */
+	const char *failure; /* of the program, which says nothing about
+			      * its memory; NULL: none */
 	const char *path; /* that the program took; NULL: as it was recorded */
 };
 
@@ -444,7 +444,7 @@ struct gp_doctor_library {
 	const char *name, *version;
 };
 
-/* Something beside gpupool that a part of it needs. */
+/* Something besides gpupool that a part of it needs. */
 struct gp_doctor_check {
 	const char *name;
 	bool is_there;
@@ -475,13 +475,13 @@ void gp_report_action(const struct gp_trace *trace,
 		      const struct gp_action *action, uint64_t event,
 		      FILE *out);
 
-/* ---- an event, told ---- */
+/* ---- an event, in words ---- */
 
 /* "step 20, 3.1 s, serve.py:90 (event 143)": the step as numbered by the
  * program's marks, else counted from 1; the time since the first event that has
  * one; the source line. Unknown parts are left out: "event 143". device is an
  * index. */
-struct gp_steps; /* gpupool/steps.h */
+struct gp_steps; /* trace/steps.h */
 #define GP_EVENT_TEXT 320
 const char *gp_event_words(const struct gp_trace *trace, uint32_t device,
 			   uint64_t event, char text[GP_EVENT_TEXT]);

@@ -88,14 +88,14 @@ static void print_recorded(const struct scene *s)
 static void print_doubts(const struct scene *s)
 {
 	for (size_t t = 0; t < s->sweep->trace_count; t++) {
-		const struct gp_trace told = {
+		const struct gp_trace doubted = {
 			.values = s->sweep->traces[t].values,
 			.not_told = s->sweep->traces[t].not_told,
 		};
 
-		if (!gp_trace_doubts_path(&told) && !told.not_told)
+		if (!gp_trace_doubts_path(&doubted) && !doubted.not_told)
 			continue;
-		gp_head_doubts(&s->page, &told);
+		gp_head_doubts(&s->page, &doubted);
 		return;
 	}
 }
@@ -207,8 +207,8 @@ static void print_head(const struct scene *s)
 
 /* ---- the answer ---- */
 
-/* A trace that does not tell its device's memory is swept without a limit; the
- * advice may conclude one from a request that was refused. */
+/* A trace that does not say how large its device's memory is is swept without a
+ * limit; the advice may conclude one from a request that was refused. */
 static bool has_no_limit(const struct gp_sweep_report *sweep)
 {
 	for (size_t i = 0; i < sweep->trace_count; i++)

@@ -865,8 +865,8 @@ static void doubt_captured(uint64_t to, size_t size)
 		kept_doubt(to, size);
 }
 
-/* Nobody is told when the program reads what a graph copies to the host: it
- * counts as read when it is captured. */
+/* There is no notification when the program reads what a graph copies to the
+ * host: it counts as read when it is captured. */
 static bool is_for_later(bool is_captured, const void *to)
 {
 	return is_captured && !memory_is_device((uintptr_t)to);

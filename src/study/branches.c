@@ -621,7 +621,7 @@ static bool are_one(struct branch *a, struct branch *b)
 		       a->shape.count * sizeof(*a->shape.words));
 }
 
-/* Adds what happened since the last merge to each member, and starts anew. */
+/* Adds what happened since the last merge to each member, and starts again. */
 static void close_facts(struct family *f, struct branch *b)
 {
 	const struct gp_stats *stats = b->allocator->ops->stats(b->allocator);

@@ -186,14 +186,14 @@ static uint64_t walk(struct seen *seen, const struct gp_state *state,
 	return used;
 }
 
-static void expect(struct seen *seen, const char *what, uint64_t told,
+static void expect(struct seen *seen, const char *what, uint64_t said,
 		   uint64_t there)
 {
-	if (told != there && !*seen->wrong)
+	if (said != there && !*seen->wrong)
 		snprintf(seen->wrong, sizeof(seen->wrong),
 			 "it counts %" PRIu64
 			 " bytes %s, but there are %" PRIu64,
-			 told, what, there);
+			 said, what, there);
 }
 
 static void notify(const struct contract *c)

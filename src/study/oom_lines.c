@@ -324,13 +324,13 @@ static struct record record_of(const char *head, const char *end)
 				.head = (size_t)(opening + 1 - head) };
 }
 
-/* A line, or the text in it that is told. */
+/* A line, or the message in it. */
 struct piece {
 	const char *at, *end;
 };
 
 /* The text of the same key; a line without it tells nothing. */
-static struct piece told_in(const struct log *log, struct piece line)
+static struct piece text_in(const struct log *log, struct piece line)
 {
 	const struct record *r = &log->record;
 	const char *found;
@@ -369,29 +369,30 @@ static size_t append(char text[LINE_ROOM], size_t length, const char *from,
 
 /* The same of a text of JSON: of its escapes, ends of lines are blanks, and
  * colours are left out. */
-static size_t append_told(const struct log *log, char text[LINE_ROOM],
-			  size_t length, struct piece told)
+static size_t append_text(const struct log *log, char text[LINE_ROOM],
+			  size_t length, struct piece message)
 {
 	static const char escape[] = "u001b[";
-	const char *at = told.at;
+	const char *at = message.at;
 
 	if (!log->record.key_length)
-		return append(text, length, at, (size_t)(told.end - at));
-	while (at < told.end) {
-		size_t n = (size_t)(told.end - at);
+		return append(text, length, at, (size_t)(message.end - at));
+	while (at < message.end) {
+		size_t n = (size_t)(message.end - at);
 		const char *stop = memchr(at, '\\', n);
 
 		length = append(text, length, at,
 				stop ? (size_t)(stop - at) : n);
-		if (!stop || stop + 1 >= told.end)
+		if (!stop || stop + 1 >= message.end)
 			break;
 		at = stop + 2;
 		if (strchr("ntr", stop[1])) {
 			length = append(text, length, " ", 1);
-		} else if ((size_t)(told.end - stop) > sizeof(escape) &&
+		} else if ((size_t)(message.end - stop) > sizeof(escape) &&
 			   !strncmp(stop + 1, escape, sizeof(escape) - 1)) {
 			at = stop + sizeof(escape);
-			while (at < told.end && !isalpha((unsigned char)*at++))
+			while (at < message.end &&
+			       !isalpha((unsigned char)*at++))
 				;
 		}
 	}
@@ -429,7 +430,7 @@ static size_t append_first(const struct log *log, char text[LINE_ROOM],
 		line.end--;
 	if (log->record.key_length)
 		line.end = text_end(line.at, line.end);
-	return append_told(log, text, length, line);
+	return append_text(log, text, length, line);
 }
 
 /* Copies a message, and its hints on the last line. A line's end is as good as
@@ -446,13 +447,13 @@ static bool copy_message(const struct log *log, const struct reading *reading,
 
 	while (!is_last && length + 1 < LINE_ROOM && !oom_log_is_whole(text)) {
 		bool is_of_other;
-		struct piece told;
+		struct piece message;
 
 		line.at = line.end + 1;
 		line.end = line_end(line.at, end, &is_last);
-		told = told_in(log, line);
-		told.at += prefix_of(log, reading->prefix, told.at, told.end,
-				     &is_of_other);
+		message = text_in(log, line);
+		message.at += prefix_of(log, reading->prefix, message.at,
+					message.end, &is_of_other);
 		if (is_of_other) {
 			is_alone = false;
 			line.end = memchr(line.end, '\n',
@@ -462,7 +463,7 @@ static bool copy_message(const struct log *log, const struct reading *reading,
 		}
 		length = append(text, length, reading->between,
 				strlen(reading->between));
-		length = append_told(log, text, length, told);
+		length = append_text(log, text, length, message);
 	}
 	return is_alone;
 }
@@ -554,7 +555,7 @@ static void note_time(const struct log *log, struct oom_message *m)
 	m->time[length] = '\0';
 }
 
-/* Whether numbers may be told. */
+/* Whether a message may have all numbers. */
 static bool may_be_whole(const struct gp_oom_mark *mark)
 {
 	return mark->teller <= GP_OOM_OF_ASYNC;

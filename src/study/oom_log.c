@@ -332,7 +332,7 @@ static const char *parse_device_of_async(const char *text,
 }
 
 /* CUDAMallocAsyncAllocator.cpp, mallocAsync. What the driver's pool has cached
- * is not told. */
+ * is not in it. */
 static bool parse_async(const char *line, struct oom_message *message)
 {
 	const char *text = strstr(line, ON_DEVICE);

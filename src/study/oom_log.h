@@ -30,8 +30,8 @@ struct printed_bytes {
 
 enum oom_api { OOM_OF_CUDA, OOM_OF_HIP, OOM_OF_XPU, OOM_OF_MPS };
 
-/* What is told, the most telling first: of several messages, the last of those
- * that tell most is taken. */
+/* What it says, the most informative first: of several messages, the last of
+ * those that say most is taken. */
 enum oom_form {
 	OOM_TOLD,     /* the sentence with all sizes */
 	OOM_REJECTED, /* 2.12 and later, throw_on_cudamalloc_oom: the request */
@@ -47,7 +47,7 @@ enum oom_form {
 struct oom_message {
 	enum oom_form form;
 	uint64_t line; /* of the file, from 1 */
-	/* Messages in the file that tell as much; this is the last. */
+	/* Messages in the file that say as much; this is the last. */
 	uint64_t count;
 	uint64_t devices; /* of all of them: a bit for each of the first 64 */
 	/* As its line begins: "2026-11-27 10:00:00,123"; empty: not told. */
@@ -128,15 +128,15 @@ struct oom_conclusion oom_log_conclude(const struct oom_message *message);
 
 /* A file of several, such as one of each rank. */
 struct oom_logged {
-	char *path; /* owned by whoever has it */
+	char *path; /* owned */
 	struct oom_message message;
 	struct oom_conclusion conclusion;
 };
 /* The one whose message came first, if every one has a time and all are written
- * alike (*is_by_time); else the first of those that tell most. */
+ * alike (*is_by_time); else the first of those that say most. */
 size_t oom_logs_first(const struct oom_logged *logs, size_t count,
 		      bool *is_by_time);
-/* How little a message tells; 0: all. */
+/* How little a message says; 0: all. */
 int oom_log_silence(const struct oom_message *message);
 
 #endif

@@ -48,11 +48,12 @@ static void push(struct history *h, const struct gp_event *event)
  * - Segments are released and none is obtained afterwards: empty_cache, or the
  *   end of a MemPool if all are of one private pool.
  * - Segments are released, then one is obtained: the allocator made room for a
- *   request, which a what-if decides anew. There are two exceptions, which also
- *   mean empty_cache. If more was reserved at some other time than this request
- *   needed, the device would not have refused it. If a released segment could
- *   have served the request, the allocator would have used it, because it looks
- *   there before it asks the device (get_free_block in malloc, all releases).
+ *   request, which a what-if decides again. There are two exceptions, which
+ *   also mean empty_cache. If more was reserved at some other time than this
+ *   request needed, the device would not have refused it. If a released segment
+ *   could have served the request, the allocator would have used it, because it
+ *   looks there before it asks the device (get_free_block in malloc, all
+ *   releases).
  * - A completion that no release forced: the work on the other stream is done.
  * - oom: a request that was not served; only its rounded size is known.
  */

@@ -6,7 +6,7 @@
  * state; settings, limits and pools that were changed before; and which live
  * blocks were used on other streams. A start state does not contain what a
  * pending block waits for, so its completion becomes an event. Counters start
- * anew.
+ * at 0.
  */
 #ifndef TRACE_SLICE_H
 #define TRACE_SLICE_H

@@ -567,19 +567,19 @@ bool copy_shape(struct gp_allocator *allocator, struct gp_shape *shape)
 	const struct caching *c = caching_of(allocator);
 	struct block **segments;
 	size_t count;
-	bool tells;
+	bool is_decided;
 
 	shape->count = 0;
 	if (c->order != BY_SEGMENT || c->has_unmerged || c->gc_enabled ||
 	    c->events.deferred.count || has_what_stays(c))
 		return false;
 	segments = firsts(c, &count);
-	tells = decide_by_age(segments, count);
+	is_decided = decide_by_age(segments, count);
 	put(shape, count);
-	for (size_t i = 0; i < count && tells; i++)
+	for (size_t i = 0; i < count && is_decided; i++)
 		put_segment(shape, c, segments[i]);
 	free(segments);
 	put_pools(shape, &c->pools);
 	put_events(shape, c);
-	return tells;
+	return is_decided;
 }

@@ -236,7 +236,7 @@ bool gp_gate_watch_begin(struct gp_gate_watch *watch,
 void gp_gate_watch_look(void *watch, struct gp_allocator *allocator,
 			uint64_t event);
 
-/* Where a number that is worse shows first, as far as the runs tell. */
+/* Where a number that is worse shows first, as far as the runs show. */
 void gp_verdict_locate(struct gp_gate_verdict *verdict,
 		       const struct gp_numbers *numbers,
 		       const struct gp_replay_result *result,

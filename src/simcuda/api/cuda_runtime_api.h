@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The part of the CUDA runtime API that is provided, declared anew so that the
+ * The part of the CUDA runtime API that is provided, declared again so that the
  * build needs no CUDA toolkit. It takes the place of <cuda_runtime_api.h>, for
  * C and for the C++ headers of PyTorch's c10.
  *

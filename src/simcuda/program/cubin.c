@@ -22,7 +22,7 @@ struct cubin {
 	Elf64_Shdr symbols, names, sections, info;
 };
 
-/* Like the driver, this is not told the size of the image and trusts the
+/* Like the driver, this is not given the size of the image and trusts the
  * program. */
 static Elf64_Shdr section_at(const struct cubin *cubin, size_t index)
 {

@@ -28,7 +28,7 @@
  *
  * The file has a head for each rank, followed by a ring buffer for each rank
  * with the bytes of its messages. Only the rank itself writes its head and
- * ring; counters that only increase tell the others how far it is.
+ * ring; counters that only increase show the others how far it is.
  */
 
 /* The most bytes in a message. */

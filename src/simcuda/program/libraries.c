@@ -516,7 +516,8 @@ static size_t element(int type)
 	return type == 0 ? sizeof(float) : type == 1 ? sizeof(double) : 0;
 }
 
-static int tell(size_t *size, size_t bytes, bool is_measured, const char *name)
+static int put_size(size_t *size, size_t bytes, bool is_measured,
+		    const char *name)
 {
 	*size = is_measured ? bytes : 0;
 	if (is_measured)
@@ -526,13 +527,13 @@ static int tell(size_t *size, size_t bytes, bool is_measured, const char *name)
 	return SUCCESS;
 }
 
-static int tell_elements(int *size, size_t elements, bool is_measured,
-			 const char *name)
+static int put_elements(int *size, size_t elements, bool is_measured,
+			const char *name)
 {
-	size_t told;
+	size_t counted;
 
-	tell(&told, elements, is_measured, name);
-	*size = (int)told;
+	put_size(&counted, elements, is_measured, name);
+	*size = (int)counted;
 	return SUCCESS;
 }
 
@@ -543,7 +544,7 @@ int cusolverDnXpotrf_bufferSize(void *handle, void *parameters, int triangle,
 				int computed, size_t *device, size_t *host)
 {
 	*host = 0;
-	return tell(device, at(&potrf, n), element(type), __func__);
+	return put_size(device, at(&potrf, n), element(type), __func__);
 }
 
 /* At least one block of 256 columns. */
@@ -558,8 +559,8 @@ int cusolverDnXgeqrf_bufferSize(void *handle, void *parameters, int64_t m,
 				size_t *device, size_t *host)
 {
 	*host = 0;
-	return tell(device, geqrf(n, element(type)), element(type) && m == n,
-		    __func__);
+	return put_size(device, geqrf(n, element(type)),
+			element(type) && m == n, __func__);
 }
 
 int cusolverDnXsyevd_bufferSize(void *handle, void *parameters, int vectors,
@@ -571,8 +572,8 @@ int cusolverDnXsyevd_bufferSize(void *handle, void *parameters, int vectors,
 	size_t besides = type == 0 ? 64 : 0;
 
 	*host = 0;
-	return tell(device, element(type) * at(&syevd, n) + besides,
-		    element(type), __func__);
+	return put_size(device, element(type) * at(&syevd, n) + besides,
+			element(type), __func__);
 }
 
 /* PyTorch asks for the right vectors only. */
@@ -584,8 +585,8 @@ int cusolverDnXgeev_bufferSize(void *handle, void *parameters, int left,
 			       int computed, size_t *device, size_t *host)
 {
 	*host = 0;
-	return tell(device, element(type) * at(type ? &dgeev : &sgeev, n),
-		    element(type), __func__);
+	return put_size(device, element(type) * at(type ? &dgeev : &sgeev, n),
+			element(type), __func__);
 }
 
 int cusolverDnXsyevBatched_bufferSize(void *handle, void *parameters,
@@ -600,9 +601,9 @@ int cusolverDnXsyevBatched_bufferSize(void *handle, void *parameters,
 	int64_t of_floats = of_2 + (of_16 - of_2) * (batch - 2) / 14;
 
 	*host = 0;
-	return tell(device,
-		    element(type) / sizeof(float) * (size_t)of_floats + 128,
-		    element(type) && n <= 32, __func__);
+	return put_size(device,
+			element(type) / sizeof(float) * (size_t)of_floats + 128,
+			element(type) && n <= 32, __func__);
 }
 
 /* ---- cuSOLVER: sizes in elements of float and of double ---- */
@@ -610,8 +611,8 @@ int cusolverDnXsyevBatched_bufferSize(void *handle, void *parameters,
 #define GETRF(name, sizes, bytes)                                              \
 	int name(void *handle, int m, int n, void *a, int rows, int *size)     \
 	{                                                                      \
-		return tell_elements(size, at(sizes, n) / (bytes), m == n,     \
-				     __func__);                                \
+		return put_elements(size, at(sizes, n) / (bytes), m == n,      \
+				    __func__);                                 \
 	}
 GETRF(cusolverDnSgetrf_bufferSize, &sgetrf, sizeof(float))
 GETRF(cusolverDnDgetrf_bufferSize, &dgetrf, sizeof(double))
@@ -620,8 +621,8 @@ GETRF(cusolverDnDgetrf_bufferSize, &dgetrf, sizeof(double))
 	int name(void *handle, int m, int n, int k, void *a, int rows,         \
 		 void *tau, int *size)                                         \
 	{                                                                      \
-		return tell_elements(size, at(&orgqr, n), m == n && n == k,    \
-				     __func__);                                \
+		return put_elements(size, at(&orgqr, n), m == n && n == k,     \
+				    __func__);                                 \
 	}
 ORGQR(cusolverDnSorgqr_bufferSize)
 ORGQR(cusolverDnDorgqr_bufferSize)
@@ -630,8 +631,8 @@ ORGQR(cusolverDnDorgqr_bufferSize)
 	int name(void *handle, int side, int how, int m, int n, int k,         \
 		 void *a, int rows, void *tau, void *c, int c_rows, int *size) \
 	{                                                                      \
-		return tell_elements(size, at(&ormqr, n), m == n && n == k,    \
-				     __func__);                                \
+		return put_elements(size, at(&ormqr, n), m == n && n == k,     \
+				    __func__);                                 \
 	}
 ORMQR(cusolverDnSormqr_bufferSize)
 ORMQR(cusolverDnDormqr_bufferSize)
@@ -641,7 +642,7 @@ ORMQR(cusolverDnDormqr_bufferSize)
 		 int rows, void *s, void *u, int u_rows, void *v, int v_rows,  \
 		 int *size, void *parameters)                                  \
 	{                                                                      \
-		return tell_elements(size, at(&gesvdj, n), m == n, __func__);  \
+		return put_elements(size, at(&gesvdj, n), m == n, __func__);   \
 	}
 GESVDJ(cusolverDnSgesvdj_bufferSize)
 GESVDJ(cusolverDnDgesvdj_bufferSize)
@@ -652,8 +653,8 @@ GESVDJ(cusolverDnDgesvdj_bufferSize)
 		 void *s, void *u, int u_rows, void *v, int v_rows, int *size, \
 		 void *parameters, int batch)                                  \
 	{                                                                      \
-		return tell_elements(size, at(&gesvdj, n), m == n && n <= 32,  \
-				     __func__);                                \
+		return put_elements(size, at(&gesvdj, n), m == n && n <= 32,   \
+				    __func__);                                 \
 	}
 GESVDJ_BATCHED(cusolverDnSgesvdjBatched_bufferSize)
 GESVDJ_BATCHED(cusolverDnDgesvdjBatched_bufferSize)
@@ -663,6 +664,5 @@ int cusolverDnSsyevj_bufferSize(void *handle, int vectors, int triangle, int n,
 				void *a, int rows, void *w, int *size,
 				void *parameters)
 {
-	return tell_elements(size, at(&syevj, n), n >= 32 && n <= 512,
-			     __func__);
+	return put_elements(size, at(&syevj, n), n >= 32 && n <= 512, __func__);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * at::RecordFunction tells when an operator begins, with its arguments, and
+ * at::RecordFunction says when an operator begins, with its arguments, and
  * when it ends, with its results; neither is held beyond that, so PyTorch does
  * what it does without.  An operator whose own kernel ran (not that of one it
  * called) has written its results and the arguments that its schema names.
@@ -29,7 +29,7 @@
 #define FARTHEST 9
 
 /* at::RecordFunctionCallback; behind the scopes are three choices: whether it
- * is told of inputs, of outputs, and of numbers. */
+ * is given inputs, outputs, and numbers. */
 struct callback {
 	void *(*begin)(void **context, const char *record);
 	void (*end)(const char *record, void *context);
@@ -203,7 +203,7 @@ static struct evaluated *run(struct frame *f, const struct argument *arguments,
 
 /* An argument with its unknown bits 0, and with them 1.  Marks each element of
  * the result as not known whose own element of the argument is not; false:
- * which ones these are cannot be told. */
+ * it is not known which ones these are. */
 static bool doubt_each(const struct argument *zeros,
 		       const struct argument *ones, const struct evaluated *e,
 		       unsigned char *known)

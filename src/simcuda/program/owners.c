@@ -52,8 +52,8 @@ struct module {
 struct block {
 	uint64_t addr;
 	uint32_t id;
-	uint32_t told;	/* the owner last written to the journal */
-	uint32_t range; /* it was made in; 0: none that ends */
+	uint32_t written; /* the owner last written to the journal */
+	uint32_t range;	  /* it was made in; 0: none that ends */
 	int module;
 	uint8_t category;
 	uint8_t device;
@@ -190,8 +190,8 @@ uint32_t owners_made(int device, uint32_t id, uint64_t addr)
 						      : UNKNOWN),
 		.is_there = true,
 	};
-	b->told = owner_of(b->category, b->module);
-	return b->told;
+	b->written = owner_of(b->category, b->module);
+	return b->written;
 }
 
 static bool is_open(uint32_t range)
@@ -225,7 +225,7 @@ uint32_t owners_freed(uint64_t addr)
 	b->is_there = false;
 	GP_GROW(all.unused, all.unused_count + 1, all.unused_room);
 	all.unused[all.unused_count++] = index;
-	return owner == b->told ? NO_OWNER : owner;
+	return owner == b->written ? NO_OWNER : owner;
 }
 
 /* An unknown category is written, too: that of a block made in a step may turn
@@ -234,9 +234,9 @@ static void write_owner(struct block *b)
 {
 	uint32_t owner = owner_of(b->category, b->module);
 
-	if (owner == b->told || owner == NO_OWNER)
+	if (owner == b->written || owner == NO_OWNER)
 		return;
-	b->told = owner;
+	b->written = owner;
 	entries_put("{\"devices\":[{\"device\":%d,\"owned\":[[%u,%u]]}]}\n",
 		    (int)b->device, b->id, owner);
 }

@@ -25,8 +25,8 @@ static struct {
 	uint32_t last;
 	uint64_t given;
 	char why[256];
-	char told[64 << 10]; /* requests that are not sent yet */
-	size_t told_size;
+	char unsent[64 << 10]; /* requests */
+	size_t unsent_size;
 } plans = {
 	.lock = PTHREAD_MUTEX_INITIALIZER,
 	.socket = -1,
@@ -61,36 +61,36 @@ static int open_socket(const char *path)
 	return made;
 }
 
-static bool send_told(void)
+static bool send_all(void)
 {
-	size_t size = plans.told_size;
+	size_t size = plans.unsent_size;
 
-	plans.told_size = 0;
-	return gp_plans_write(plans.socket, plans.told, size);
+	plans.unsent_size = 0;
+	return gp_plans_write(plans.socket, plans.unsent, size);
 }
 
-static bool tell_part(const void *bytes, size_t size)
+static bool post_part(const void *bytes, size_t size)
 {
-	if (size > sizeof(plans.told) - plans.told_size && !send_told())
+	if (size > sizeof(plans.unsent) - plans.unsent_size && !send_all())
 		return false;
-	if (size > sizeof(plans.told))
+	if (size > sizeof(plans.unsent))
 		return gp_plans_write(plans.socket, bytes, size);
 	if (size)
-		memcpy(plans.told + plans.told_size, bytes, size);
-	plans.told_size += size;
+		memcpy(plans.unsent + plans.unsent_size, bytes, size);
+	plans.unsent_size += size;
 	return true;
 }
 
-static bool tell_all(const struct gp_plans_request *request, const void *bytes)
+static bool post_all(const struct gp_plans_request *request, const void *bytes)
 {
-	return tell_part(request, sizeof(*request)) &&
-	       tell_part(bytes, request->bytes);
+	return post_part(request, sizeof(*request)) &&
+	       post_part(bytes, request->bytes);
 }
 
 static bool exchange(const struct gp_plans_request *request, const void *bytes,
 		     struct gp_plans_reply *reply)
 {
-	return tell_all(request, bytes) && send_told() &&
+	return post_all(request, bytes) && send_all() &&
 	       gp_plans_read(plans.socket, reply, sizeof(*reply));
 }
 
@@ -128,7 +128,7 @@ static void begin(void)
 	plans.socket = path && *path ? open_socket(path) : -1;
 	plans.can = false;
 	plans.given = 0;
-	plans.told_size = 0;
+	plans.unsent_size = 0;
 	if (plans.socket >= 0)
 		greet();
 	plans.owner = getpid();
@@ -211,10 +211,10 @@ static int ask(const struct gp_plans_request *request, const void *in,
 }
 
 /* A request without reply. */
-static void tell(const struct gp_plans_request *request, const void *bytes)
+static void post(const struct gp_plans_request *request, const void *bytes)
 {
 	lock();
-	if (plans.can && !tell_all(request, bytes))
+	if (plans.can && !post_all(request, bytes))
 		lose();
 	unlock();
 }
@@ -227,7 +227,7 @@ uint32_t plans_create(int type)
 	lock();
 	request.id = ++plans.last;
 	unlock();
-	tell(&request, NULL);
+	post(&request, NULL);
 	return request.id;
 }
 
@@ -235,7 +235,7 @@ void plans_destroy(uint32_t id)
 {
 	struct gp_plans_request request = { .ask = GP_PLANS_DESTROY, .id = id };
 
-	tell(&request, NULL);
+	post(&request, NULL);
 }
 
 int plans_finalize(uint32_t id)
@@ -267,7 +267,7 @@ int plans_set(uint32_t id, int name, int type, int64_t count,
 	request.bytes = (uint64_t)request.count * gp_plans_element(type);
 	if (request.bytes > GP_PLANS_MOST_BYTES || (request.bytes && !values))
 		return GP_PLANS_BAD_PARAM;
-	tell(&request, values);
+	post(&request, values);
 	return 0;
 }
 

@@ -219,26 +219,26 @@ static const char *words_of(const char *call)
 }
 
 /* Workspaces counted as 0. Returns how many calls asked for them. */
-static unsigned tell_unknown(void)
+static unsigned say_unknown(void)
 {
 	enum stand_in_kind kind;
 	const char *name;
 	uint64_t calls;
-	unsigned told = 0;
+	unsigned named = 0;
 
 	for (uint32_t i = 0; (name = stand_in_called(i, &kind, &calls)); i++)
 		if (kind == STAND_IN_SIZE)
 			entries_put(
 				"%s%s",
-				told++ ? ", "
-				       : "workspaces whose sizes only CUDA's "
-					 "libraries know, counted as 0: ",
+				named++ ? ", "
+					: "workspaces whose sizes only CUDA's "
+					  "libraries know, counted as 0: ",
 				words_of(name));
-	return told;
+	return named;
 }
 
 /* Workspaces that were measured on another device. */
-static void tell_measured(bool has_others)
+static void say_measured(bool has_others)
 {
 	static const struct {
 		const char *prefix, *words;
@@ -247,35 +247,35 @@ static void tell_measured(bool has_others)
 		{ "cusolver", "linear algebra" },
 		{ "cufft", "Fourier transforms" },
 	};
-	const char *told[sizeof(families) / sizeof(*families)], *name;
+	const char *named[sizeof(families) / sizeof(*families)], *name;
 	enum stand_in_kind kind;
 	size_t count = 0;
 	uint64_t calls;
 
 	for (size_t f = 0; f < sizeof(families) / sizeof(*families); f++) {
 		size_t length = strlen(families[f].prefix);
-		bool is_told = false;
+		bool is_named = false;
 
 		for (uint32_t i = 0; (name = stand_in_called(i, &kind, &calls));
 		     i++)
-			is_told |= kind == STAND_IN_MEASURED &&
-				   !strncmp(name, families[f].prefix, length);
-		if (is_told)
-			told[count++] = families[f].words;
+			is_named |= kind == STAND_IN_MEASURED &&
+				    !strncmp(name, families[f].prefix, length);
+		if (is_named)
+			named[count++] = families[f].words;
 	}
 	for (size_t i = 0; i < count; i++)
 		entries_put("%s%s",
 			    i		 ? (i + 1 < count ? ", " : " and ")
 			    : has_others ? "; and workspaces of "
 					 : "workspaces of ",
-			    told[i]);
+			    named[i]);
 	if (count)
 		entries_put(", counted as measured on a Hopper GPU");
 }
 
 /* The last such line in the journal is the valid one; a program that is killed
  * writes none at exit. */
-static void tell_sizes(void)
+static void say_sizes(void)
 {
 	enum stand_in_kind kind;
 	uint64_t calls;
@@ -286,7 +286,7 @@ static void tell_sizes(void)
 	if (!has_size || !recorder_enter())
 		return;
 	entries_put("{\"not_told\":\"");
-	tell_measured(tell_unknown() > 0);
+	say_measured(say_unknown() > 0);
 	entries_put("\"}\n");
 	recorder_leave();
 }
@@ -294,7 +294,7 @@ static void tell_sizes(void)
 static void finish(void)
 {
 	guesses_end();
-	tell_sizes();
+	say_sizes();
 	if (!recorder_enter())
 		return;
 	for (int i = 0; i < process.device_count; i++)
@@ -336,7 +336,7 @@ void recorder_start(void)
 		open_journal();
 	pthread_mutex_unlock(&recorder.lock);
 	if (is_new) {
-		stand_in_watch(tell_sizes);
+		stand_in_watch(say_sizes);
 		atexit(finish_at_exit);
 	}
 }

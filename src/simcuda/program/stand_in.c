@@ -270,8 +270,8 @@ uint64_t simcuda_stand_in(void **first, const char *name, void *third,
 	}
 	if (called.computes)
 		process_notify_work(NULL);
-	/* The copy is not made: whoever reads its destination does not read
-	 * what a GPU would have there. */
+	/* The copy is not made: its destination does not have what it would
+	 * have on a GPU. */
 	if (has(name, "Memcpy"))
 		process_notify_guess();
 	if (called.gives_text)
@@ -291,7 +291,7 @@ void stand_in_watch(void (*notify)(void))
 	notify_size = notify;
 }
 
-static void tell(const char *name, enum stand_in_kind kind)
+static void note_call(const char *name, enum stand_in_kind kind)
 {
 	struct called *called;
 	bool is_new;
@@ -310,12 +310,12 @@ static void tell(const char *name, enum stand_in_kind kind)
 
 void stand_in_size(const char *name)
 {
-	tell(name, STAND_IN_SIZE);
+	note_call(name, STAND_IN_SIZE);
 }
 
 void stand_in_measured(const char *name)
 {
-	tell(name, STAND_IN_MEASURED);
+	note_call(name, STAND_IN_MEASURED);
 }
 
 const char *stand_in_called(uint32_t index, enum stand_in_kind *kind,
