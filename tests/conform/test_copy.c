@@ -12,8 +12,9 @@
 #include "replay/requests.h"
 #include "same_states.h"
 #include "suite.h"
+#include "trace_text.h"
 
-#define SEEDS	      2 /* of each class */
+#define SEEDS	      5 /* of each class */
 #define MOST_ALIKE    4 /* at once */
 #define COPY_EVERY    25
 #define CHECK_EVERY   12
@@ -215,7 +216,9 @@ static void give_another(const struct all *all, const struct one *one)
 						    all->trace->stream_count);
 	if (event.kind == GP_ALLOC)
 		event.id = all->of->block_ids;
-	if (event.kind == GP_SET_SETTINGS)
+	/* What all have in common: the settings and the device. */
+	if (event.kind == GP_SET_SETTINGS || event.kind == GP_SET_FRACTION ||
+	    event.kind == GP_OTHER_MEMORY)
 		return;
 	give(all, one, &event);
 	if (event.kind == GP_ALLOC) {
@@ -252,16 +255,49 @@ static uint64_t largest_in(const struct one *one)
 	return one->allocator->ops->largest_free(one->allocator);
 }
 
+static uint64_t mix(uint64_t sum, uint64_t value)
+{
+	return gp_hash64(sum ^ value);
+}
+
+/* All that it has, whatever the addresses are. */
+static uint64_t census_of(const struct one *one)
+{
+	struct gp_state state;
+	uint64_t sum = 0;
+
+	one->allocator->ops->state(one->allocator, &state);
+	for (size_t i = 0; i < state.segment_count; i++) {
+		const struct gp_segment *s = &state.segments[i];
+		uint64_t of =
+			mix((uint64_t)s->pool << 16 | s->stream,
+			    (uint64_t)s->is_small << 1 | s->is_expandable);
+
+		for (uint32_t k = 0; k < s->blocks; k++) {
+			const struct gp_block *b =
+				&state.blocks[s->first_block + k];
+
+			of = mix(mix(mix(of, b->size), b->state), b->id);
+		}
+		sum += of;
+	}
+	gp_state_release(&state);
+	return sum;
+}
+
 /* Addresses are others, and so is what was counted before. */
 static void give_strange(struct all *all, const struct gp_event *event,
 			 enum gp_answer first)
 {
+	uint64_t census = all->strange_count ? census_of(all->list[0]) : 0;
+
 	for (size_t i = 0; i < all->strange_count; i++) {
 		const struct one *one = all->strange[i];
 
 		if (give(all, one, event).answer != first ||
 		    reserved_by(one) != reserved_by(all->list[0]) ||
-		    largest_in(one) != largest_in(all->list[0]))
+		    largest_in(one) != largest_in(all->list[0]) ||
+		    census_of(one) != census)
 			ck_abort_msg("one of the same shape goes on otherwise");
 	}
 	if (all->strange_count && !dice_below(all->dice, COPY_EVERY))
@@ -357,10 +393,149 @@ START_TEST(test_a_copy_goes_on_as_the_original)
 }
 END_TEST
 
+/* ---- what shapes tell apart ---- */
+
+#define MARK(op)    "{\"op\": \"" op "\"}"
+#define SIZED(size) "\"id\": 1, \"size\": " #size "}"
+#define ALLOC(size) "{\"op\": \"alloc\", " SIZED(size)
+#define OTHER(id)   "{\"op\": \"alloc\", \"id\": " #id ", \"size\": 30000000}"
+#define ON(stream, size)                                                       \
+	"{\"op\": \"alloc\", \"stream\": " #stream ", " SIZED(size)
+#define IN(pool, size)                                                         \
+	"{\"op\": \"alloc\", \"pool\": [0, " #pool "], " SIZED(size)
+#define FREE(id) "{\"op\": \"free\", \"id\": " #id "}"
+#define USE(id, stream)                                                        \
+	"{\"op\": \"record_stream\", \"id\": " #id ", \"stream\": " #stream "}"
+#define USE_SOMEWHERE(id) "{\"op\": \"record_stream\", \"id\": " #id "}"
+#define SYNC(stream)	  "{\"op\": \"synchronize\", \"stream\": " #stream "}"
+#define POOL(op, pool)	  "{\"op\": \"pool_" op "\", \"pool\": [0, " #pool "]}"
+
+/* Other blocks, that were used on all streams, and are gone. */
+#define PAST                                                                   \
+	OTHER(2)                                                               \
+	"," USE(2, 7) "," USE(2, 9) "," FREE(                                  \
+		2) ","                                                         \
+		   "{\"op\": \"alloc\", \"id\": 3, \"size\": 30000000, "       \
+		   "\"stream\": 7}," USE(3, 0) "," FREE(3) "," MARK(           \
+			   "synchron"                                          \
+			   "ize") "," OTHER(4) "," FREE(4) "," MARK("empty_"   \
+								    "cache")
+/* On a device of 8 GiB; names all streams and pools, so that they have one
+ * number. */
+#define BEFORE                                                                 \
+	"{\"format\": \"gpupool-trace\", \"version\": 1, \"devices\": "        \
+	"[{\"device\": 0, \"total_memory\": 8589934592, \"events\": [" PAST    \
+	"," IN(1, 512) "," FREE(1) "," IN(2, 512) "," FREE(1) ","
+
+/* The shape behind the events; false: there is none. */
+static bool shape_of(const char *events, const char *conf,
+		     struct gp_shape *shape)
+{
+	struct gp_trace *trace = trace_of(events);
+	struct all all = { .trace = trace, .of = trace->devices };
+	struct gp_settings settings;
+	struct gp_diag diag;
+	struct one *one;
+	bool has;
+
+	gp_settings_init(&settings, GP_RELEASE_LAST);
+	ck_assert_int_eq(gp_settings_parse(&settings, conf, &diag), GP_OK);
+	one = first_of(&all, &settings);
+	for (size_t i = 0; i < all.of->event_count; i++)
+		give(&all, one, &all.of->events[i]);
+	has = one->allocator->ops->shape(one->allocator, shape);
+	drop(one);
+	gp_trace_destroy(trace);
+	return has;
+}
+
+START_TEST(test_shapes_differ_where_what_comes_may)
+{
+	static const struct {
+		const char *one, *other, *conf;
+		bool are_same;
+	} rows[] = {
+#define WITH(conf, a, b) { BEFORE a "]}]}", BEFORE b "]}]}", conf, false }
+#define DIFFER(a, b)	 WITH("", a, b)
+#define SAME(a, b)                                                             \
+	{                                                                      \
+		BEFORE a "]}]}", BEFORE b "]}]}", "", true                     \
+	}
+		DIFFER(ALLOC(3000000), ALLOC(3000512)),
+		DIFFER(ALLOC(512), ALLOC(3000000)),
+		DIFFER(ALLOC(30000000), ALLOC(40000000)),
+		DIFFER(ALLOC(30000000), ALLOC(30000000) "," FREE(1)),
+		DIFFER(ALLOC(30000000), ON(7, 30000000)),
+		DIFFER(ON(7, 30000000), ON(9, 30000000)),
+		DIFFER(ALLOC(30000000), IN(1, 30000000)),
+		DIFFER(IN(1, 30000000), IN(2, 30000000)),
+		DIFFER(ALLOC(30000000), ALLOC(30000000) "," USE(1, 7)),
+		DIFFER(ALLOC(30000000) "," USE(1, 7),
+		       ALLOC(30000000) "," USE(1, 9)),
+		DIFFER(ALLOC(30000000) "," USE(1, 7),
+		       ALLOC(30000000) "," USE_SOMEWHERE(1)),
+		DIFFER(ALLOC(30000000) "," USE(1, 7),
+		       ALLOC(30000000) "," USE(1, 7) "," FREE(1)),
+		DIFFER(ALLOC(30000000) "," USE(1, 7) "," FREE(1),
+		       ALLOC(30000000) "," USE(1, 9) "," FREE(1)),
+		DIFFER(ALLOC(30000000) "," USE(1, 7) "," FREE(1),
+		       ALLOC(30000000) "," USE(1, 7) "," FREE(1) "," SYNC(7)),
+		DIFFER(ALLOC(30000000) "," USE_SOMEWHERE(1) "," FREE(1),
+		       ALLOC(30000000) "," FREE(1)),
+		/* Which is freed first decides which is first to come back. */
+		DIFFER(ALLOC(30000000) "," OTHER(2) "," USE(1, 7) "," USE(
+			       2, 7) "," FREE(1) "," FREE(2),
+		       ALLOC(30000000) "," OTHER(2) "," USE(1, 7) "," USE(
+			       2, 7) "," FREE(2) "," FREE(1)),
+		DIFFER(ALLOC(30000000) "," OTHER(2) "," USE_SOMEWHERE(
+			       1) "," USE_SOMEWHERE(2) "," FREE(1) "," FREE(2),
+		       ALLOC(30000000) "," OTHER(2) "," USE_SOMEWHERE(
+			       1) "," USE_SOMEWHERE(2) "," FREE(2) "," FREE(1)),
+		/* Which block it is matters; how much came before does not. */
+		DIFFER(ALLOC(30000000),
+		       ALLOC(30000000) "," FREE(1) "," ALLOC(30000000)),
+		SAME(ALLOC(30000000), ALLOC(30000000) "," PAST),
+		SAME(ALLOC(30000000) "," USE(1, 7) "," FREE(1),
+		     ALLOC(30000000) "," PAST "," USE(1, 7) "," FREE(1)),
+		SAME(ALLOC(30000000) "," USE(1, 7) "," USE(1, 9) "," FREE(1),
+		     ALLOC(30000000) "," PAST
+				     "," USE(1, 7) "," USE(1, 9) "," FREE(1)),
+		SAME(ALLOC(30000000) "," USE_SOMEWHERE(1) "," FREE(1),
+		     ALLOC(30000000) "," PAST "," USE_SOMEWHERE(1) "," FREE(1)),
+		DIFFER(POOL("begin", 1) "," POOL("end", 1),
+		       POOL("begin", 2) "," POOL("end", 2)),
+		DIFFER(POOL("begin", 1), POOL("begin", 2)),
+		DIFFER(POOL("begin", 1) "," POOL("end", 1),
+		       POOL("begin", 1) "," POOL("end", 1) "," POOL("release",
+								    1)),
+		/* Settings. */
+		WITH("expandable_segments:True", ALLOC(30000000),
+		     ON(7, 30000000)),
+		WITH("expandable_segments:True", ALLOC(30000000),
+		     ALLOC(30000000) "," FREE(1)),
+	};
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct gp_shape one = { 0 }, other = { 0 };
+		bool same;
+
+		ck_assert(shape_of(rows[i].one, rows[i].conf, &one));
+		ck_assert(shape_of(rows[i].other, rows[i].conf, &other));
+		same = one.count == other.count &&
+		       !memcmp(one.words, other.words,
+			       one.count * sizeof(*one.words));
+		ck_assert_msg(same == rows[i].are_same, "row %zu", i);
+		free(one.words);
+		free(other.words);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
 		{ test_a_copy_goes_on_as_the_original, 0 },
+		{ test_shapes_differ_where_what_comes_may, 0 },
 	};
 
 	return suite_run("copy", tests, COUNT_OF(tests));

@@ -414,62 +414,41 @@ static void put_map(struct gp_shape *shape, const struct robin *map)
 	}
 }
 
-/* Events count from the last that was issued: of a stream without any that
- * waits it does not matter how many there were. */
-static void put_waiting(struct gp_shape *shape, const struct caching *c,
-			const struct block *b)
-{
-	const struct robin *uses = b->uses ? &b->uses->streams : NULL;
-
-	put(shape, b->event_count);
-	if (!uses && b->event_count > b->is_unnamed) {
-		put(shape, b->wait_stream);
-		put(shape,
-		    c->events.queues[b->wait_stream].issued - b->gc_base);
-	}
-	for (size_t i = uses ? robin_begin(uses) : 0;
-	     b->event_count && uses && i < robin_end(uses);
-	     i = robin_after(uses, i))
-		put(shape, c->events.queues[uses->slots[i].key].issued -
-				   (uintptr_t)uses->slots[i].value);
-}
-
 /* How large the last part of a reservation is that nothing is mapped in is the
- * device's affair (struct gp_device_reach). */
-static void put_block(struct gp_shape *shape, const struct caching *c,
-		      const struct block *b)
+ * device's affair (struct gp_device_reach). What a block waits for is in the
+ * queues (put_events). */
+static void put_block(struct gp_shape *shape, const struct block *b)
 {
 	bool is_rest = !b->is_mapped && !b->next;
+	const uint8_t parts[sizeof(uint64_t)] = {
+		b->use,	   b->is_mapped,  b->uses_unknown, b->is_unnamed,
+		!!b->uses, !!b->captured, !!b->next,
+	};
+	uint64_t word;
 
+	memcpy(&word, parts, sizeof(word));
+	put(shape, word);
+	put(shape, b->id);
 	put(shape, is_rest ? 0 : b->size);
-	put(shape, (uint64_t)b->is_mapped | (uint64_t)b->use << 1 |
-			   (uint64_t)b->uses_unknown << 3 |
-			   (uint64_t)b->is_unnamed << 4 |
-			   (uint64_t)(b->uses != NULL) << 5 |
-			   (uint64_t)(b->captured != NULL) << 6 |
-			   (uint64_t)(b->next != NULL) << 7 |
-			   (uint64_t)b->id << 32);
 	if (b->uses)
 		put_map(shape, &b->uses->streams);
 	if (b->captured)
 		put_map(shape, &b->captured->streams);
-	if (b->use == BLOCK_PENDING_FREE)
-		put_waiting(shape, c, b);
 }
 
 /* Their places decide where the next reservation is placed. */
-static void put_segment(struct gp_shape *shape, const struct caching *c,
-			const struct block *first)
+static void put_segment(struct gp_shape *shape, const struct block *first)
 {
 	const struct caching_pool *pool = first->list->pool;
 
-	put(shape, (uint64_t)pool_index(pool) | (uint64_t)first->stream << 16 |
-			   (uint64_t)pool->is_small << 32 |
-			   (uint64_t)(first->segment != NULL) << 33);
+	put(shape, pool_index(pool));
+	put(shape, pool->is_small);
+	put(shape, first->stream);
+	put(shape, !!first->segment);
 	if (first->segment)
 		put(shape, first->segment->addr);
 	for (const struct block *b = first; b; b = b->next)
-		put_block(shape, c, b);
+		put_block(shape, b);
 }
 
 static int by_rank(const void *a, const void *b)
@@ -520,13 +499,13 @@ static void put_pools(struct gp_shape *shape, const struct pools *pools)
 	for (size_t i = 0; i < pools->pair_count; i++) {
 		const struct pool_pair *pair = pools->pairs[i];
 
-		put(shape, pair != NULL);
+		put(shape, pools->no_split[i]);
+		put(shape, !!pair);
 		if (!pair)
 			continue;
 		put(shape, pair->exists);
 		put(shape, (uint64_t)pair->use_count);
 		put(shape, (uint64_t)pair->malloc_count);
-		put(shape, pools->no_split[i]);
 	}
 	put(shape, pools->route_count);
 	for (size_t i = 0; i < pools->route_count; i++)
@@ -535,6 +514,8 @@ static void put_pools(struct gp_shape *shape, const struct pools *pools)
 	put_map(shape, &pools->use_on_oom);
 }
 
+/* Events count from the last that was issued: how many there were before does
+ * not matter. */
 static void put_events(struct gp_shape *shape, const struct caching *c)
 {
 	const struct events *events = &c->events;
@@ -577,7 +558,7 @@ bool copy_shape(struct gp_allocator *allocator, struct gp_shape *shape)
 	is_decided = decide_by_age(segments, count);
 	put(shape, count);
 	for (size_t i = 0; i < count && is_decided; i++)
-		put_segment(shape, c, segments[i]);
+		put_segment(shape, segments[i]);
 	free(segments);
 	put_pools(shape, &c->pools);
 	put_events(shape, c);
