@@ -168,6 +168,32 @@ START_TEST(steps_are_compared_one_by_one)
 }
 END_TEST
 
+/* Whichever of the two has more of them, and where. */
+START_TEST(steps_are_matched_by_their_names)
+{
+#define MARK(name) "{\"op\": \"mark\", \"name\": \"" name "\"}"
+	static const struct {
+		const char *a, *b;
+		uint64_t both;
+	} rows[] = {
+		{ ONE_DEVICE(MARK("b")), ONE_DEVICE(MARK("a")), 0 },
+		{ ONE_DEVICE(MARK("b")), ONE_DEVICE(MARK("a") "," MARK("b")),
+		  1 },
+		{ ONE_DEVICE(MARK("b")), ONE_DEVICE(MARK("b") "," MARK("c")),
+		  1 },
+		{ ONE_DEVICE(MARK("a") "," MARK("c")),
+		  ONE_DEVICE(MARK("b") "," MARK("c") "," MARK("d")), 1 },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		ck_assert_uint_eq(part(rows[i].a, rows[i].b).steps.both,
+				  rows[i].both);
+		ck_assert_uint_eq(part(rows[i].b, rows[i].a).steps.both,
+				  rows[i].both);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
@@ -179,6 +205,7 @@ int main(void)
 		{ what_is_waited_for_is_where_they_part, 0 },
 		{ the_end_of_one_is_where_they_part, 0 },
 		{ steps_are_compared_one_by_one, 0 },
+		{ steps_are_matched_by_their_names, 0 },
 	};
 
 	return suite_run("divergence", tests, COUNT_OF(tests));

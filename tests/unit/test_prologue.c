@@ -179,13 +179,15 @@ START_TEST(test_what_differs_is_not_alike)
 		ck_assert_uint_eq(prologue_alike(&one, &other), !i);
 	}
 	other = (struct gp_state){ &segment, pieces, 1, 3 };
-	for (size_t i = 0; i < 4; i++) {
+	for (size_t i = 0; i < 9; i++) {
+		struct gp_block *piece = &pieces[i / 3];
+
 		memcpy(pieces, blocks, sizeof(pieces));
-		pieces[2].size += i == 0;
-		pieces[2].state = i == 1 ? GP_ACTIVE : GP_PENDING_FREE;
-		pieces[2].id += i == 2;
-		pieces[1].id += i == 3; /* the id of a free block is ignored */
-		ck_assert_uint_eq(prologue_alike(&one, &other), i == 3);
+		piece->size += i % 3 == 0;
+		piece->state ^= i % 3 == 1;
+		piece->id += i % 3 == 2;
+		/* The id of a free block is ignored. */
+		ck_assert_uint_eq(prologue_alike(&one, &other), i == 5);
 	}
 	other.segment_count = 0;
 	ck_assert_uint_eq(prologue_alike(&one, &other), 0);

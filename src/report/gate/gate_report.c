@@ -186,7 +186,7 @@ const char *gp_gate_trouble(const struct gp_diag *diag,
 			length += (size_t)snprintf(
 				text + length, GP_GATE_TROUBLE - length, "%s%s",
 				length ? ": " : "", parts[i]);
-	if (*diag->hint && length < GP_GATE_TROUBLE)
+	if (*diag->hint)
 		snprintf(text + length, GP_GATE_TROUBLE - length, "; %s",
 			 diag->hint);
 	return text;

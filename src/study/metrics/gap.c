@@ -2,6 +2,7 @@
 /* Where the gap between reserved and allocated memory is. */
 #include <stdlib.h>
 
+#include "base/larger.h"
 #include "base/mem.h"
 #include "study/metrics/explain.h"
 #include "study/metrics/page.h"
@@ -12,8 +13,7 @@ static void add(struct gp_gap_part *part, uint64_t bytes)
 {
 	part->bytes += bytes;
 	part->blocks++;
-	if (bytes > part->largest)
-		part->largest = bytes;
+	part->largest = gp_larger(part->largest, bytes);
 }
 
 struct where {
