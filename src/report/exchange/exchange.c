@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/larger.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "study/metrics/event_search.h"
@@ -94,9 +95,7 @@ uint64_t ticks_of(struct ticks *ticks, uint64_t event)
 				   ? ticks->device->events[event].time_us
 				   : event + 1;
 
-	if (time_us > ticks->now_us)
-		ticks->now_us = time_us;
-	return ticks->now_us;
+	return ticks->now_us = gp_larger(ticks->now_us, time_us);
 }
 
 uint64_t ticks_first(const struct gp_trace *trace)
@@ -106,8 +105,8 @@ uint64_t ticks_first(const struct gp_trace *trace)
 	for (size_t i = 0; i < trace->device_count; i++) {
 		uint64_t time_us = first_time(&trace->devices[i]);
 
-		if (time_us && (!first || time_us < first))
-			first = time_us;
+		if (time_us)
+			first = first ? gp_smaller(first, time_us) : time_us;
 	}
 	return first;
 }
