@@ -180,6 +180,66 @@ START_TEST(collection_tells_how_large_the_device_is)
 }
 END_TEST
 
+/* A segment and a block at its start, in MiB. */
+static void put_segment(FILE *out, unsigned id, uint64_t addr, uint64_t size,
+			uint64_t block)
+{
+	fprintf(out,
+		"{\"op\": \"segment_alloc\", \"addr\": %" PRIu64
+		", \"size\": %" PRIu64
+		"}, {\"op\": \"alloc\", \"id\": %u, \"addr\": %" PRIu64
+		", \"size\": %" PRIu64 "},",
+		MIB(addr), MIB(size), id, MIB(addr), MIB(block));
+}
+
+/* Segment 2, of 20 MiB, was free when 996 MiB were reserved, and still there;
+ * with 2 MiB more it was collected. */
+static char *narrow(void)
+{
+	char *text;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+
+	fputs("{\"format\": \"gpupool-trace\", \"version\": 1, \"devices\": "
+	      "[{\"device\": 0, \"events\": [",
+	      out);
+	put_segment(out, 1, 1000, 600, 600);
+	put_segment(out, 2, 2000, 20, 20);
+	fputs(FREE(2) ",", out);
+	put_segment(out, 3, 3000, 376, 376);
+	put_segment(out, 4, 4000, 2, 1);
+	fprintf(out,
+		"{\"op\": \"alloc\", \"id\": 5, \"addr\": %" PRIu64
+		", \"size\": %" PRIu64
+		"}, " FREE(5) ","
+			      "{\"op\": \"segment_free\", \"addr\": %" PRIu64
+			      ", \"size\": %" PRIu64 "},",
+		MIB(2000), MIB(20), MIB(2000), MIB(20));
+	put_segment(out, 6, 5000, 32, 32);
+	put_segment(out, 7, 6000, 20, 20);
+	fputs("{\"op\": \"empty_cache\"}]}]}", out);
+	fclose(out);
+	return text;
+}
+
+START_TEST(a_narrow_range_of_sizes_is_found)
+{
+	char *text = narrow();
+	struct gp_trace *trace = trace_of(text);
+	struct gp_settings settings;
+	uint64_t fit;
+
+	gp_settings_init(&settings, GP_RELEASE_LAST);
+	settings.gc_threshold = 0.8;
+	settings.memory_fraction = 0.5;
+	fit = gp_replay_fit_capacity(trace, 0, &settings);
+	ck_assert_uint_ge(fit, MIB(2490));
+	ck_assert_uint_le(fit, MIB(2495));
+	gp_trace_destroy(trace);
+	free(text);
+}
+END_TEST
+
 START_TEST(growth_alone_tells_no_size)
 {
 	struct gp_trace *trace = trace_of(ONE_DEVICE(GROW(2, 30)));
@@ -548,6 +608,7 @@ int main(void)
 	tcase_add_test(tcase, room_that_a_limit_made_tells_nothing);
 	tcase_add_loop_test(tcase, collection_tells_how_large_the_device_is, 0,
 			    COUNT_OF(fits));
+	tcase_add_test(tcase, a_narrow_range_of_sizes_is_found);
 	tcase_add_test(tcase, growth_alone_tells_no_size);
 	tcase_add_test(tcase, a_size_that_is_told_is_not_fitted);
 	tcase_add_loop_test(tcase, what_was_taken_tells_which_segment_is_older,
