@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpupool/allocator.h"
 #include "suite.h"
 #include "trace_text.h"
 
@@ -583,6 +584,89 @@ START_TEST(test_the_line_of_the_program_is_named)
 }
 END_TEST
 
+/* ---- counters that are watched ---- */
+
+static struct gp_stats counted;
+
+static const struct gp_stats *stats_of(struct gp_allocator *allocator)
+{
+	(void)allocator;
+	return &counted;
+}
+
+static void count(int64_t value)
+{
+	struct gp_stat *allocated =
+		&counted.by_pool[GP_STAT_ALLOCATED_BYTES][GP_STAT_ALL];
+
+	counted.num_alloc_retries = value;
+	counted.num_ooms = value;
+	allocated->current = value;
+	allocated->peak = value;
+}
+
+/* All have one bound; a counter that falls was reset by the program. */
+START_TEST(test_when_a_counter_went_beyond_its_bound)
+{
+	static const struct {
+		int64_t values[6], bound;
+		/* With all that was before a reset; the first time at all;
+		 * since when it is so. */
+		uint64_t whole, first, since;
+	} rows[] = {
+		{ { 0, 1, 2, 2, 3, 3 }, 1, 2, 2, 2 },
+		{ { 0, 1, 1, 1, 1, 1 },
+		  1,
+		  GP_EVENT_NONE,
+		  GP_EVENT_NONE,
+		  GP_EVENT_NONE },
+		{ { 2, 2, 0, 0, 1, 2 }, 1, 0, 0, 5 },
+		{ { 2, 0, 0, 0, 1, 1 }, 2, 4, GP_EVENT_NONE, GP_EVENT_NONE },
+		{ { 2, 0, 2, 0, 2, 0 }, 5, 4, GP_EVENT_NONE, GP_EVENT_NONE },
+		{ { 3, 0, 0, 0, 0, 0 }, 2, 0, 0, GP_EVENT_NONE },
+		{ { 0, 0, 0, 0, 0, 9 }, 0, 5, 5, 5 },
+	};
+	static const char *const names[] = {
+		"allocated_bytes.all.peak",
+		"peak_allocated_bytes",
+		"num_alloc_retries",
+		"num_ooms",
+	};
+	const struct gp_allocator_ops ops = { .stats = stats_of };
+	struct gp_allocator allocator = { .ops = &ops };
+
+	number(BYTES);
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct gp_limit limits[COUNT_OF(names)];
+		struct gp_gate_verdict verdicts[COUNT_OF(names)];
+		struct gp_gate_watch watch;
+
+		for (size_t n = 0; n < COUNT_OF(names); n++) {
+			limits[n] = (struct gp_limit){
+				.number = gp_numbers_find(&numbers, names[n]),
+			};
+			verdicts[n] = (struct gp_gate_verdict){
+				.limit = &limits[n],
+				.bound = rows[i].bound,
+				.is_worse = true,
+			};
+		}
+		ck_assert(gp_gate_watch_begin(&watch, &numbers, verdicts,
+					      COUNT_OF(names)));
+		for (uint64_t event = 0; event < 6; event++) {
+			count(rows[i].values[event]);
+			gp_gate_watch_look(&watch, &allocator, event);
+		}
+		ck_assert_uint_eq(watch.event[GP_WATCH_RETRIES], rows[i].whole);
+		ck_assert_uint_eq(watch.event[GP_WATCH_OOMS], rows[i].whole);
+		ck_assert_uint_eq(watch.event[GP_WATCH_PEAK_ALLOCATED],
+				  rows[i].first);
+		ck_assert_uint_eq(watch.event[GP_WATCH_ALLOCATED],
+				  rows[i].since);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
@@ -597,6 +681,7 @@ int main(void)
 		{ test_where_runs_part, 0 },
 		{ test_the_first_request_dropped_beyond_a_bound, 0 },
 		{ test_the_line_of_the_program_is_named, 0 },
+		{ test_when_a_counter_went_beyond_its_bound, 0 },
 	};
 
 	return suite_run("gate", tests, COUNT_OF(tests));
