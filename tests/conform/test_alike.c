@@ -447,7 +447,9 @@ static void check_known(const struct known *known, const struct gp_alike *a)
 START_TEST(test_known_ranges)
 {
 #define SPLIT(mib) "max_split_size_mb:" #mib
-#define GC	   "per_process_memory_fraction:0.5,garbage_collection_threshold:"
+#define GC                                                                     \
+	"per_process_memory_fraction:0.5,"                                     \
+	"garbage_collection_threshold:"
 	static const struct known rows[] = {
 		/* A segment of 20 MiB is split. */
 		{ .conf = SPLIT(50),
