@@ -172,7 +172,7 @@ static void forget_bytes(const struct entry *e)
 static void allocated(struct device *d, const struct entry *e)
 {
 	uint32_t id = d->next_id++;
-	uint32_t owner = owners_made(e->device, id, e->addr);
+	uint32_t owner = owners_made(e->device, id, e->addr, e->size);
 
 	forget_bytes(e);
 	gp_map_put(&d->ids, e->addr, id);

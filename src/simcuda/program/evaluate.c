@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "simcuda/program/collector.h"
 #include "simcuda/program/draws.h"
 #include "simcuda/program/interpreter.h"
 #include "simcuda/program/scripts.h"
@@ -18,8 +19,6 @@ typedef void object; /* PyObject and its like */
 	X(int, PyGILState_Ensure, void)                                        \
 	X(void *, PyEval_SaveThread, void)                                     \
 	X(void, PyEval_RestoreThread, void *)                                  \
-	X(int, PyGC_Disable, void)                                             \
-	X(int, PyGC_Enable, void)                                              \
 	X(object *, PyDict_New, void)                                          \
 	X(object *, PyDict_GetItemString, object *, const char *)              \
 	X(void, PyErr_Clear, void)                                             \
@@ -264,12 +263,9 @@ static object *call(object *function, const struct evaluation *e)
 	return result;
 }
 
-/* Python's garbage collector runs when so many objects were created and not
- * freed. It is off during a task, of which no object remains, so that it runs
- * in the program when it would anyway. */
 static void work(struct task *task)
 {
-	int collects = py.PyGC_Disable();
+	struct collector collector = collector_stop();
 	object *result = call(*task->function, task->of);
 	char *bytes;
 	int64_t size;
@@ -284,8 +280,9 @@ static void work(struct task *task)
 	py.PyErr_Clear();
 	if (result)
 		py.Py_DecRef(result);
-	if (collects)
-		py.PyGC_Enable();
+	if (task->facts)
+		collector_discount(&collector);
+	collector_go_on(&collector);
 }
 
 static void *serve(void *unused)

@@ -15,6 +15,7 @@
 #include "simcuda/kept.h"
 #include "simcuda/memory.h"
 #include "simcuda/process.h"
+#include "simcuda/program/collector.h"
 #include "simcuda/program/draws.h"
 #include "simcuda/program/entries.h"
 #include "simcuda/program/guesses.h"
@@ -564,6 +565,7 @@ bool interpreter_is_in(const char *part)
 
 static int prepare(void *unused)
 {
+	struct collector collector = collector_stop();
 	bool are_followed;
 
 	(void)unused;
@@ -584,6 +586,8 @@ static int prepare(void *unused)
 		run_script(gp_marks_py);
 	if (program.wishes.steps)
 		begin_steps();
+	collector_discount(&collector);
+	collector_go_on(&collector);
 	return 0;
 }
 
@@ -597,6 +601,7 @@ void interpreter_wish(const struct interpreter_wishes *wishes)
 void interpreter_watch_imports(void)
 {
 	static bool is_done;
+	struct collector collector;
 	object *globals;
 
 	if (is_done || !program.wishes.release || !find_interpreter() ||
@@ -604,10 +609,13 @@ void interpreter_watch_imports(void)
 		return;
 	is_done = true;
 	program.is_there = true;
+	collector = collector_stop();
 	globals = py.PyDict_New();
 	interpreter_run(globals, gp_imports_py);
 	if (program.wishes.has_values && draws_policy()->draws)
 		interpreter_run(globals, gp_again_py);
+	collector_discount(&collector);
+	collector_go_on(&collector);
 }
 
 /* If this thread does not hold the GIL, the main thread soon does it. */

@@ -42,6 +42,8 @@ static const char *const names[CATEGORIES] = {
 };
 
 #define NO_MODULE (-1)
+/* A block may be larger by less than this than what is in it. */
+#define ROUNDING  512
 
 struct module {
 	char *path, *type;
@@ -50,7 +52,7 @@ struct module {
 
 /* A live block. */
 struct block {
-	uint64_t addr;
+	uint64_t addr, size;
 	uint32_t id;
 	uint32_t written; /* the owner last written to the journal */
 	uint32_t range;	  /* it was made in; 0: none that ends */
@@ -169,7 +171,7 @@ static struct block *new_block(uint64_t addr)
 	return &all.blocks[index];
 }
 
-uint32_t owners_made(int device, uint32_t id, uint64_t addr)
+uint32_t owners_made(int device, uint32_t id, uint64_t addr, uint64_t size)
 {
 	static const enum category made_in[] = {
 		[MODULE] = ACTIVATION,
@@ -181,6 +183,7 @@ uint32_t owners_made(int device, uint32_t id, uint64_t addr)
 
 	*b = (struct block){
 		.addr = addr,
+		.size = size,
 		.id = id,
 		.device = (uint8_t)device,
 		.range = f ? f->range : 0,
@@ -442,9 +445,11 @@ void simcuda_owner_leave(int is_step)
 	pop(is_step ? STEP : MODULE);
 }
 
-/* Sets the block's category. The module of a block is the one that was set
- * first. */
-void simcuda_owner_is(uint64_t addr, const char *category, int module)
+/* Sets the category of the block that a tensor of so many bytes lies in. The
+ * module of a block is the one that was set first; memory that several tensors
+ * share belongs to none. */
+void simcuda_owner_is(uint64_t addr, uint64_t bytes, const char *category,
+		      int module)
 {
 	int c = CATEGORIES - 1;
 	struct block *b;
@@ -454,6 +459,8 @@ void simcuda_owner_is(uint64_t addr, const char *category, int module)
 	if (!addr || !recorder_enter())
 		return;
 	b = block_at(addr);
+	if (b && bytes + ROUNDING <= b->size)
+		module = NO_MODULE;
 	if (b && (!b->is_final || b->category != c || b->module == NO_MODULE))
 		set(b, (enum category)c, module);
 	recorder_leave();

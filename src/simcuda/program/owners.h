@@ -22,7 +22,7 @@
 
 /* A block was made. Returns its owner as far as known, which may first be
  * written to the journal, or NO_OWNER. */
-uint32_t owners_made(int device, uint32_t id, uint64_t addr);
+uint32_t owners_made(int device, uint32_t id, uint64_t addr, uint64_t size);
 /* A block is freed. Returns its owner if that was not written yet, else
  * NO_OWNER. */
 uint32_t owners_freed(uint64_t addr);

@@ -22,7 +22,7 @@ from torch.optim.optimizer import (
 calls = ctypes.PyDLL(None)  # holds the GIL during calls: no other thread runs
 address, text, number = ctypes.c_uint64, ctypes.c_char_p, ctypes.c_int
 calls.simcuda_owner_module.argtypes = text, text
-calls.simcuda_owner_is.argtypes = address, text, number
+calls.simcuda_owner_is.argtypes = address, ctypes.c_uint64, text, number
 calls.simcuda_owner_of.argtypes = (address,)
 enter, leave = calls.simcuda_owner_enter, calls.simcuda_owner_leave
 NO_MODULE, NO_PARAMETER = -1, -2
@@ -40,7 +40,9 @@ names = {}  # by path: a weak reference and the number
 def number_of(module):
     found = known.get(id(module))
     if found is None or found[0]() is not module:
+        calls.simcuda_collector_stop()
         name_all(module)
+        calls.simcuda_collector_go_on()
         found = known[id(module)]
     return found[1]
 
@@ -97,16 +99,19 @@ def pieces(tensor):
     return [p for name in flatten()[0] for p in pieces(getattr(tensor, name))]
 
 
+def storage_of(tensor):
+    """Its address. An object for it would live as long as the storage, and
+    count among those that make Python collect garbage."""
+    begin = tensor.storage_offset() * tensor.element_size()
+    return tensor.data_ptr() - begin if tensor.numel() else 0
+
+
 def own(tensor, category, module):
     for piece in pieces(tensor):
-        if not piece.is_cuda:
-            continue
-        storage = piece.untyped_storage()
-        # Memory shared by several tensors belongs to no module.
-        is_part = piece.nbytes + 512 <= storage.nbytes()
-        calls.simcuda_owner_is(
-            storage.data_ptr(), category, NO_MODULE if is_part else module
-        )
+        if piece.is_cuda:
+            calls.simcuda_owner_is(
+                storage_of(piece), piece.nbytes, category, module
+            )
 
 
 def own_all(module, number):
@@ -227,7 +232,7 @@ def watch_parameters():
 def own_gradient(parameter):
     """Returns the number of the parameter's module."""
     for piece in pieces(parameter):
-        storage = piece.untyped_storage().data_ptr() if piece.is_cuda else 0
+        storage = storage_of(piece) if piece.is_cuda else 0
         module = calls.simcuda_owner_of(storage)
         if module == NO_PARAMETER:
             own(parameter, b"parameter", NO_MODULE)

@@ -56,8 +56,12 @@ int simcuda_owner_module(const char *path, const char *type);
 void simcuda_owner_rename(int from, int to);
 void simcuda_owner_enter(int is_step, int module);
 void simcuda_owner_leave(int is_step);
-void simcuda_owner_is(uint64_t addr, const char *category, int module);
+void simcuda_owner_is(uint64_t addr, uint64_t bytes, const char *category,
+		      int module);
 int simcuda_owner_of(uint64_t addr);
+/* What is created in between remains, and is not counted (collector.h). */
+void simcuda_collector_stop(void);
+void simcuda_collector_go_on(void);
 
 /* ---- again.py ---- */
 
