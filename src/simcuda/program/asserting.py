@@ -7,6 +7,7 @@ under the schema's names; values that are not known count as right. (The
 assertions are those of ATen's kernels, CUDA_KERNEL_ASSERT.)
 """
 
+import math
 import struct
 
 import torch
@@ -78,6 +79,10 @@ def few_sources(self, mask, source, **more):
     return known(mask) and int(mask.expand(self.shape).sum()) > source.numel()
 
 
+def beyond_output(indices, output_size, **more):
+    return outside(indices, 0, math.prod(output_size))
+
+
 KERNEL_ASSERTS = {
     "_assert_async": ("self", is_zero),
     "_embedding_bag": ("indices", rows),
@@ -96,6 +101,8 @@ KERNEL_ASSERTS = {
     "index_reduce_": ("index", along),
     "index_select": ("index", along),
     "masked_scatter_": ("mask", few_sources),
+    "max_unpool2d": ("indices", beyond_output),
+    "max_unpool3d": ("indices", beyond_output),
     "multinomial": ("self", lambda self, **more: any_negative(self)),
     "nll_loss2d_forward": ("target", classes),
     "nll_loss_forward": ("target", classes),

@@ -23,6 +23,11 @@ def large():
     return made @ made
 
 
+def unpool(last):
+    at_most = at(0, 1, 2, last)[:, None, None]
+    return F.max_unpool2d(few()[:, None, None], at_most, 2)
+
+
 FAIL = {
     "assert": lambda: torch._assert_async(at(0)),
     "none to draw": lambda: at(0.0, 0.0).multinomial(1),
@@ -42,6 +47,7 @@ FAIL = {
     "entropy": lambda: F.binary_cross_entropy(at(2.0), at(1.0)),
     "sources": lambda: few().masked_scatter_(few() > 0, at(1.0, 2.0)),
     "repeats": lambda: torch.repeat_interleave(at(2, -1), output_size=2),
+    "unpool": lambda: unpool(4),
 }
 
 
@@ -56,6 +62,7 @@ def passes():
     F.cross_entropy(large(), at(*[-100, 699] * 350))
     F.binary_cross_entropy(at(1.0), at(1.0))
     torch._assert_async(large().sum() > 0)
+    unpool(3)
     return few()[at()[:0].long()]
 
 
