@@ -225,11 +225,18 @@ struct bounds {
 	uint64_t collected;
 };
 
+/* These release segments although no request needs room. */
+static bool gives_back(const struct gp_event *event)
+{
+	return event->kind == GP_EMPTY_CACHE || event->kind == GP_POOL_RELEASE;
+}
+
 static struct bounds find_bounds(const struct gp_device_trace *t)
 {
 	struct bounds bounds = { 0, GP_UNLIMITED };
 	uint64_t reserved = gp_state_reserved(&t->start);
 	uint64_t before = 0; /* reserved before the last releases; 0: none */
+	bool is_given_back = false;
 
 	for (size_t i = 0; i < t->event_count; i++) {
 		const struct gp_event *event = &t->events[i];
@@ -241,20 +248,17 @@ static struct bounds find_bounds(const struct gp_device_trace *t)
 			if (reserved > bounds.most)
 				bounds.most = reserved;
 		} else if (gp_event_is_release(event->kind)) {
-			before = before ? before : reserved;
+			if (!before && !is_given_back)
+				before = reserved;
 			reserved -= event->size;
 			continue;
 		}
 		if (event->kind != GP_FREE_COMPLETED)
 			before = 0;
+		if (event->kind < GP_FIRST_OUTCOME)
+			is_given_back = gives_back(event);
 	}
 	return bounds;
-}
-
-/* These release segments although no request needs room. */
-static bool gives_back(const struct gp_event *event)
-{
-	return event->kind == GP_EMPTY_CACHE || event->kind == GP_POOL_RELEASE;
 }
 
 bool gp_replay_refused_room(const struct gp_trace *trace, uint32_t device,

@@ -128,14 +128,34 @@ static const struct gp_event *next_map(const struct recorded *r)
 	return NULL;
 }
 
+/* The pages that a later request got in the addresses which the current one,
+ * refused, reserves: of the same stream and pool, which have no others yet. */
+static const struct gp_event *later_map(const struct recorded *r)
+{
+	const struct gp_event *request = &r->events[r->stop];
+	bool is_small = request->size <= GP_SMALL_SIZE;
+
+	for (size_t i = r->stop; i < r->count; i++) {
+		const struct gp_event *e = &r->events[i];
+
+		if (e->kind == GP_SEGMENT_MAP && e->stream == request->stream &&
+		    e->pool == request->pool &&
+		    (e->size == GP_DEVICE_GRAIN) == is_small)
+			return e;
+	}
+	return NULL;
+}
+
 /* A reservation begins where its first page was mapped, even if that succeeded
- * only when the request was retried. */
+ * only when the request was retried, or for a later one. */
 static bool recorded_reserve(struct gp_device *device, uint64_t size,
 			     uint64_t *addr)
 {
 	struct recorded *r = recorded_of(device);
 	const struct gp_event *map = next_map(r);
 
+	if (!map && was_refused(next_outcome(r)))
+		map = later_map(r);
 	device->calls.reserve++;
 	*addr = map ? map->addr : spare_addresses(r, size);
 	return true;
@@ -243,6 +263,7 @@ void recorded_init(struct recorded *recorded,
 	*recorded = (struct recorded){
 		.device = { .ops = &recorded_ops },
 		.events = trace->events,
+		.count = trace->event_count,
 		.total = total,
 		.spare = SPARE_BASE,
 	};

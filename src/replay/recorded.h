@@ -35,6 +35,7 @@ enum recorded_surprise {
 struct recorded {
 	struct gp_device device;
 	const struct gp_event *events;
+	size_t count;
 	size_t at, stop; /* outcomes of the current request */
 	uint64_t total;	 /* bytes; for cudaMemGetInfo */
 	uint64_t spare;	 /* next address for what was not recorded */

@@ -136,21 +136,33 @@ START_TEST(room_that_a_limit_made_tells_nothing)
 END_TEST
 
 /* Garbage was collected at 64 MiB reserved, so 64 MiB is above 0.8 of the
- * device; and 64 MiB fit. The device has between 64 and 80 MiB. */
+ * device; and 64 MiB fit. The device has between 64 and 80 MiB. What
+ * empty_cache released at 20 MiB before the next segment is not garbage. */
 static const char *const collected = ONE_DEVICE(
-	"{\"op\": \"segment_alloc\", \"addr\": 33554432, \"size\": 33554432},"
-	"{\"op\": \"alloc\", \"id\": 1, \"addr\": 33554432, \"size\": "
-	"33554432},"
-	"{\"op\": \"segment_alloc\", \"addr\": 134217728, \"size\": 33554432},"
-	"{\"op\": \"alloc\", \"id\": 2, \"addr\": 134217728, "
-	"\"size\": 33554432}," FREE(
-		1) ","
-		   "{\"op\": \"segment_free\", \"addr\": 33554432, \"size\": "
-		   "33554432},"
+	"{\"op\": \"segment_alloc\", \"addr\": 33554432, \"size\": 20971520},"
+	"{\"op\": \"alloc\", \"id\": 9, \"addr\": 33554432, \"size\": "
+	"16777216}," FREE(
+		9) "," EMPTY ",{\"op\": \"segment_free\", \"addr\": 33554432, "
+			     "\"size\": 20971520},"
 		   "{\"op\": \"segment_alloc\", \"addr\": 33554432, \"size\": "
-		   "20971520},"
-		   "{\"op\": \"alloc\", \"id\": 3, \"addr\": 33554432, "
-		   "\"size\": 16777216}");
+		   "33554432},"
+		   "{\"op\": \"alloc\", \"id\": 1, \"addr\": 33554432, "
+		   "\"size\": "
+		   "33554432},"
+		   "{\"op\": \"segment_alloc\", \"addr\": 134217728, \"size\": "
+		   "33554432},"
+		   "{\"op\": \"alloc\", \"id\": 2, \"addr\": 134217728, "
+		   "\"size\": 33554432}," FREE(
+			   1) ","
+			      "{\"op\": \"segment_free\", \"addr\": 33554432, "
+			      "\"size\": "
+			      "33554432},"
+			      "{\"op\": \"segment_alloc\", \"addr\": 33554432, "
+			      "\"size\": "
+			      "20971520},"
+			      "{\"op\": \"alloc\", \"id\": 3, \"addr\": "
+			      "33554432, "
+			      "\"size\": 16777216}");
 
 static const struct {
 	double threshold, fraction;

@@ -49,6 +49,42 @@ START_TEST(a_verification_counts_what_it_chose_the_same)
 }
 END_TEST
 
+/* PyTorch reserves addresses before it asks for memory, and keeps them. */
+static const char *const refused_first =
+	"{\"format\": \"gpupool-trace\", \"version\": 1, "
+	"\"settings\": \"expandable_segments:True\", "
+	"\"devices\": [{\"device\": 0, \"events\": ["
+	"{\"op\": \"oom\", \"size\": 4294967296, \"device_free\": 2097152, "
+	"\"stream\": 7},"
+	"{\"op\": \"alloc\", \"id\": 1, \"size\": 4294967296, \"stream\": 7, "
+	"\"refused\": true},"
+	"{\"op\": \"segment_map\", \"addr\": 70368744177664, "
+	"\"size\": 2097152, \"stream\": 7},"
+	"{\"op\": \"alloc\", \"id\": 2, \"addr\": 70368744177664, "
+	"\"size\": 4, \"stream\": 7},"
+	"{\"op\": \"segment_map\", \"addr\": 72567767433216, "
+	"\"size\": 20971520, \"stream\": 8},"
+	"{\"op\": \"alloc\", \"id\": 3, \"addr\": 72567767433216, "
+	"\"size\": 4194304, \"stream\": 8},"
+	"{\"op\": \"segment_map\", \"addr\": 74766790688768, "
+	"\"size\": 20971520, \"stream\": 7},"
+	"{\"op\": \"alloc\", \"id\": 4, \"addr\": 74766790688768, "
+	"\"size\": 4194304, \"stream\": 7}]}]}";
+
+START_TEST(addresses_that_a_refused_request_reserved_are_used_later)
+{
+	struct gp_trace *trace = trace_of(refused_first);
+	struct gp_replay_config config = { .trace = trace, .mode = GP_VERIFY };
+	struct gp_replay_result result = played(&config);
+
+	ck_assert_uint_eq(result.fidelity.checked, 3);
+	ck_assert_uint_eq(result.fidelity.matched, 3);
+	ck_assert_uint_eq(result.fidelity.segments_matched, 3);
+	gp_replay_release(&result);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 START_TEST(a_device_that_the_trace_does_not_have)
 {
 	struct gp_trace *trace =
@@ -759,6 +795,7 @@ int main(void)
 {
 	const struct suite_test tests[] = {
 		{ a_verification_counts_what_it_chose_the_same, 0 },
+		{ addresses_that_a_refused_request_reserved_are_used_later, 0 },
 		{ a_device_that_the_trace_does_not_have, 0 },
 		{ the_first_mismatch_names_both_and_the_candidates, 0 },
 		{ a_what_if_has_new_memory_from_the_end_that_was_recorded, 0 },
