@@ -543,26 +543,34 @@ static void place_marks(struct history *h)
 }
 
 /* For entries from before pool_id was recorded: assumes the pool of the segment
- * that contains the address, if that segment still exists at the end. */
+ * that contains the address, from when that segment was allocated, if it still
+ * exists at the end. */
 static void find_pools(struct history *h)
 {
 	const struct gp_build_state *end = &h->device->end;
 	struct gp_event *raw = h->device->events;
+	bool *is_before; /* by segment of the end: it did not exist yet */
 
 	if (h->build->pool_count == 1 || h->build->release_first >= 12)
 		return;
-	for (size_t i = 0; i < h->raw_count; i++) {
+	is_before = gp_mem_alloc(end->segment_count, sizeof(*is_before));
+	for (size_t i = h->raw_count; i--;) {
+		bool is_new = raw[i].kind == GP_SEGMENT_ALLOC;
 		size_t at;
 
 		if (raw[i].kind == GP_OOM || raw[i].kind == GP_SNAPSHOT)
 			continue;
 		at = gp_history_segment_behind(end, raw[i].addr);
-		if (at && raw[i].addr - end->segments[at - 1].addr <
-				  end->segments[at - 1].size)
+		if (at && !is_before[at - 1] &&
+		    raw[i].addr - end->segments[at - 1].addr <
+			    end->segments[at - 1].size) {
 			raw[i].pool = end->segments[at - 1].pool;
-		else if (raw[i].kind == GP_SEGMENT_ALLOC)
+			is_before[at - 1] = is_new;
+		} else if (is_new) {
 			h->device->guesses.pool_of_segment++;
+		}
 	}
+	free(is_before);
 }
 
 static void read_settings(struct history *h)

@@ -481,6 +481,26 @@ START_TEST(entries_without_a_pool_have_that_of_their_segment)
 }
 END_TEST
 
+/* What was at its address before was another segment. */
+START_TEST(a_pool_has_its_segment_from_when_that_was_allocated)
+{
+#define HERE(action) ENTRY(action, 20971520, 20971520) ", "
+#define EARLIER                                                                \
+	HERE("segment_alloc")                                                  \
+	HERE("alloc")                                                          \
+	HERE("free_requested") HERE("free_completed") HERE("segment_free")
+	struct gp_trace *trace =
+		whole(SNAPSHOT(POOL_AT_END, EARLIER MADE TAKEN));
+	const struct gp_device_trace *d = &trace->devices[0];
+
+	ck_assert_uint_eq(d->guesses.pool_of_segment, 1);
+	for (size_t i = 0; i < d->event_count; i++)
+		ck_assert_int_eq(d->events[i].pool != 0,
+				 i + 2 >= d->event_count);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 START_TEST(entries_with_a_pool_keep_it)
 {
 #define IN(pool, action) ENTRY_OF(pool, action, 20971520, 20971520)
@@ -547,6 +567,7 @@ int main(void)
 		  0 },
 		{ a_snapshot_from_the_start_is_complete, 0 },
 		{ entries_without_a_pool_have_that_of_their_segment, 0 },
+		{ a_pool_has_its_segment_from_when_that_was_allocated, 0 },
 		{ entries_with_a_pool_keep_it, 0 },
 		{ a_pool_makes_room_for_itself_alone, 0 },
 	};
