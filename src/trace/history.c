@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/larger.h"
 #include "base/mem.h"
 #include "base/sorted.h"
 
@@ -130,17 +131,30 @@ static bool could_serve(const struct history *h, const struct gp_event *release,
 	       (size <= GP_SMALL_SIZE) == gp_history_is_small(h, release);
 }
 
-/* Whether the segment was free before the release began: the allocator may have
- * waited for a completion to make room. */
+/* Whether the segment, or its part before or after the blocks that completed
+ * since, was free before the release began: the allocator may have waited for
+ * these completions to make room. */
 static bool was_free(const struct history *h, const struct part *part,
-		     const struct gp_event *release)
+		     const struct gp_event *release, uint64_t size)
 {
-	for (size_t i = h->raw_at; i < part->last_release; i++)
-		if (h->raw[i].kind == GP_FREE_COMPLETED &&
-		    h->raw[i].addr >= release->addr &&
-		    h->raw[i].addr - release->addr < release->size)
-			return false;
-	return true;
+	uint64_t end = release->addr + release->size;
+	uint64_t first = end, last = release->addr;
+	/* A block of the large pool may be larger than its request by this. */
+	uint64_t slack = gp_history_is_small(h, release) ? 0 : GP_SMALL_SIZE;
+
+	for (size_t i = h->raw_at; i < part->last_release; i++) {
+		const struct gp_event *e = &h->raw[i];
+
+		if (e->kind != GP_FREE_COMPLETED || e->addr < release->addr ||
+		    e->addr >= end)
+			continue;
+		first = gp_smaller(first, e->addr);
+		last = gp_larger(
+			last, e->addr + slack +
+				      gp_settings_round(&h->settings, e->size));
+	}
+	return first - release->addr >= size ||
+	       (last <= end && end - last >= size);
 }
 
 /* The request that a growth or an oom belongs to; NULL: the file ends before
@@ -161,14 +175,16 @@ static bool was_cached(const struct history *h, const struct part *part,
 {
 	const struct gp_event *request = request_of(h, part, to);
 	int tries = TRIES;
+	uint64_t size;
 
 	if (!request)
 		return false;
+	size = gp_settings_round(&h->settings, request->size);
 	for (size_t i = part->first_release; i <= part->last_release; i++) {
 		if (!gp_event_is_release(h->raw[i].kind) ||
 		    !could_serve(h, &h->raw[i], request))
 			continue;
-		if (was_free(h, part, &h->raw[i]))
+		if (was_free(h, part, &h->raw[i], size))
 			return true;
 		if (!--tries)
 			break;

@@ -187,6 +187,42 @@ START_TEST(what_was_free_before_the_wait_is_not_given_back_to_make_room)
 }
 END_TEST
 
+/* What is waited for lies in that segment; before or after it there was room
+ * for the request, whose block is up to 1 MiB larger, or there was not. */
+static const struct {
+	const char *asked, *done;
+	bool had_room;
+} waits[] = {
+	{ ENTRY("free_requested", 209715200, 3145728),
+	  ENTRY("free_completed", 209715200, 3145728), true },
+	{ ENTRY("free_requested", 209715200, 3146240),
+	  ENTRY("free_completed", 209715200, 3146240), false },
+	{ ENTRY("free_requested", 230686720, 1048576),
+	  ENTRY("free_completed", 230686720, 1048576), true },
+	{ ENTRY("free_requested", 230686208, 1048576),
+	  ENTRY("free_completed", 230686208, 1048576), false },
+};
+
+START_TEST(what_was_free_beside_what_is_waited_for_is_not_given_back)
+{
+	for (size_t i = 0; i < COUNT_OF(waits); i++) {
+		char text[2048];
+		struct gp_trace *trace;
+
+		snprintf(text, sizeof(text),
+			 SNAPSHOT(SEGMENT(20971520, 20971520, "large",
+					  BLOCK(20971520, 20971520, 20971520,
+						ACTIVE)),
+				  "%s, " OTHER "%s, " GIVEN GROWN TAKEN),
+			 waits[i].asked, waits[i].done);
+		trace = whole(text);
+		ck_assert_uint_eq(trace->devices[0].guesses.empty_caches,
+				  waits[i].had_room);
+		gp_trace_destroy(trace);
+	}
+}
+END_TEST
+
 /* The block that is waited for begins where that segment ends. */
 START_TEST(what_lies_behind_a_segment_does_not_hold_it)
 {
@@ -551,6 +587,8 @@ int main(void)
 		{ segments_given_back_for_a_larger_one_are_the_allocators, 0 },
 		{ what_could_have_served_is_not_given_back_to_make_room, 0 },
 		{ what_was_free_before_the_wait_is_not_given_back_to_make_room,
+		  0 },
+		{ what_was_free_beside_what_is_waited_for_is_not_given_back,
 		  0 },
 		{ what_lies_behind_a_segment_does_not_hold_it, 0 },
 		{ what_is_freed_where_nothing_is_was_lost, 0 },
