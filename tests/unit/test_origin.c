@@ -138,31 +138,27 @@ END_TEST
 /* Garbage was collected at 64 MiB reserved, so 64 MiB is above 0.8 of the
  * device; and 64 MiB fit. The device has between 64 and 80 MiB. What
  * empty_cache released at 20 MiB before the next segment is not garbage. */
-static const char *const collected = ONE_DEVICE(
-	"{\"op\": \"segment_alloc\", \"addr\": 33554432, \"size\": 20971520},"
-	"{\"op\": \"alloc\", \"id\": 9, \"addr\": 33554432, \"size\": "
-	"16777216}," FREE(
-		9) "," EMPTY ",{\"op\": \"segment_free\", \"addr\": 33554432, "
-			     "\"size\": 20971520},"
-		   "{\"op\": \"segment_alloc\", \"addr\": 33554432, \"size\": "
-		   "33554432},"
-		   "{\"op\": \"alloc\", \"id\": 1, \"addr\": 33554432, "
-		   "\"size\": "
-		   "33554432},"
-		   "{\"op\": \"segment_alloc\", \"addr\": 134217728, \"size\": "
-		   "33554432},"
-		   "{\"op\": \"alloc\", \"id\": 2, \"addr\": 134217728, "
-		   "\"size\": 33554432}," FREE(
-			   1) ","
-			      "{\"op\": \"segment_free\", \"addr\": 33554432, "
-			      "\"size\": "
-			      "33554432},"
-			      "{\"op\": \"segment_alloc\", \"addr\": 33554432, "
-			      "\"size\": "
-			      "20971520},"
-			      "{\"op\": \"alloc\", \"id\": 3, \"addr\": "
-			      "33554432, "
-			      "\"size\": 16777216}");
+#define AT_32_MIB	 "\"addr\": 33554432, \"size\": "
+#define GROW_EXACT(size) "{\"op\": \"segment_alloc\", " AT_32_MIB #size "}, "
+#define DROP_EXACT(size) "{\"op\": \"segment_free\", " AT_32_MIB #size "}, "
+#define ALLOC_EXACT(id, size)                                                  \
+	"{\"op\": \"alloc\", \"id\": " #id ", " AT_32_MIB #size "}"
+#define OTHER_32_MIB                                                           \
+	"{\"op\": \"segment_alloc\", \"addr\": 134217728, "                    \
+	"\"size\": 33554432}, "                                                \
+	"{\"op\": \"alloc\", \"id\": 2, \"addr\": 134217728, "                 \
+	"\"size\": 33554432}, "
+#define EMPTIED                                                                \
+	GROW_EXACT(20971520)                                                   \
+	ALLOC_EXACT(9, 16777216)                                               \
+	", " FREE(9) ", " EMPTY ", " DROP_EXACT(20971520)
+#define COLLECTED                                                              \
+	GROW_EXACT(33554432)                                                   \
+	ALLOC_EXACT(1, 33554432)                                               \
+	", " OTHER_32_MIB FREE(1) ", " DROP_EXACT(33554432)                    \
+		GROW_EXACT(20971520) ALLOC_EXACT(3, 16777216)
+
+static const char *const collected = ONE_DEVICE(EMPTIED COLLECTED);
 
 static const struct {
 	double threshold, fraction;
