@@ -189,32 +189,43 @@ static uint64_t room_at(const struct gp_event *oom,
 	return oom->addr < segment ? oom->addr : segment - GP_DEVICE_GRAIN;
 }
 
+/* The first OOM, and what was reserved then; NULL: there is none. */
+static const struct gp_event *first_oom(const struct gp_device_trace *t,
+					uint64_t *reserved)
+{
+	*reserved = gp_state_reserved(&t->start);
+	for (size_t i = 0; i < t->event_count; i++) {
+		const struct gp_event *event = &t->events[i];
+
+		if (event->kind == GP_OOM)
+			return event;
+		if (gp_event_is_growth(event->kind))
+			*reserved += event->size;
+		else if (gp_event_is_release(event->kind))
+			*reserved -= event->size;
+	}
+	return NULL;
+}
+
 /* An OOM event has the bytes that were free; all others were reserved, or were
  * in use by other processes during the whole recording. In a recording without
  * segments the reserved bytes are unknown. */
 uint64_t gp_replay_capacity_of(const struct gp_trace *trace, uint32_t device)
 {
 	const struct gp_device_trace *t = &trace->devices[device];
-	uint64_t reserved = gp_state_reserved(&t->start);
+	const struct gp_event *oom;
 	struct gp_settings settings;
+	uint64_t reserved;
 
 	if (t->total_memory)
 		return t->total_memory;
+	oom = first_oom(t, &reserved);
+	if (!oom || is_refused_by_limit(oom))
+		return GP_UNLIMITED;
+	if (!reserved)
+		return least_up_to(t, (size_t)(oom - t->events));
 	init_recorded(&settings, trace);
-	for (size_t i = 0; i < t->event_count; i++) {
-		const struct gp_event *event = &t->events[i];
-
-		if (gp_event_is_growth(event->kind))
-			reserved += event->size;
-		else if (gp_event_is_release(event->kind))
-			reserved -= event->size;
-		else if (is_refused_by_limit(event))
-			return GP_UNLIMITED;
-		else if (event->kind == GP_OOM)
-			return reserved ? reserved + room_at(event, &settings)
-					: least_up_to(t, i);
-	}
-	return GP_UNLIMITED;
+	return reserved + room_at(oom, &settings);
 }
 
 /* What the recording says about the memory limit. */
@@ -339,29 +350,20 @@ static uint64_t try_capacity(const struct gp_trace *trace, uint32_t device,
 static uint64_t capacity_at_limit(const struct gp_device_trace *t,
 				  double fraction)
 {
-	uint64_t reserved = gp_state_reserved(&t->start), room, limit, least;
+	uint64_t reserved, room, limit, least;
+	const struct gp_event *oom = first_oom(t, &reserved);
 
-	for (size_t i = 0; i < t->event_count; i++) {
-		const struct gp_event *event = &t->events[i];
-
-		if (gp_event_is_growth(event->kind))
-			reserved += event->size;
-		else if (gp_event_is_release(event->kind))
-			reserved -= event->size;
-		if (!is_refused_by_limit(event))
-			continue;
-		room = gp_sum(reserved, event->addr);
-		limit = (uint64_t)(fraction * (double)room);
-		/* All that was served was below the limit. */
-		least = gp_round_up(
-			(uint64_t)((double)find_bounds(t).most / fraction),
-			MIB);
-		if (limit >= reserved + segment_at_most(event->size) ||
-		    least > room + room / MOST_BESIDE)
-			return GP_UNLIMITED;
-		return gp_larger(room, least);
-	}
-	return GP_UNLIMITED;
+	if (!oom || !is_refused_by_limit(oom))
+		return GP_UNLIMITED;
+	room = gp_sum(reserved, oom->addr);
+	limit = (uint64_t)(fraction * (double)room);
+	/* All that was served was below the limit. */
+	least = gp_round_up((uint64_t)((double)find_bounds(t).most / fraction),
+			    MIB);
+	if (limit >= reserved + segment_at_most(oom->size) ||
+	    least > room + room / MOST_BESIDE)
+		return GP_UNLIMITED;
+	return gp_larger(room, least);
 }
 
 uint64_t gp_replay_fit_capacity(const struct gp_trace *trace, uint32_t device,
