@@ -458,7 +458,7 @@ static enum gp_answer release_all_and_retry(struct caching *c,
 {
 	enum gp_answer answer;
 
-	if (pools_are_suspended(c))
+	if (pools_suspend_request(c, pool_index(request->pool)))
 		return GP_OUT_OF_MEMORY;
 	answer = segment_release_cached(c, 0);
 	if (answer != GP_SERVED)
@@ -656,7 +656,7 @@ enum gp_answer alloc_serve(struct gp_allocator *allocator, uint32_t id,
 	request.stream = stream;
 	request.is_restored = false;
 	if (events_are_pending(&c->events)) {
-		if (!pools_are_suspended(c))
+		if (!pools_suspend_request(c, pool))
 			events_process(c);
 		else if (c->settings.capture_reuse)
 			events_reuse(c, stream);
@@ -768,7 +768,8 @@ bool alloc_route(struct gp_allocator *allocator, uint64_t size, uint16_t stream,
 		.rounded = request.rounded,
 		.pool = pool_index(request.pool),
 		.is_small = request.pool->is_small,
-		.gives_back = !pools_are_suspended(c),
+		.gives_back =
+			!pools_suspend_request(c, pool_index(request.pool)),
 		.collects = c->gc_enabled,
 	};
 	return true;

@@ -314,6 +314,13 @@ bool pools_are_suspended(const struct caching *c)
 	return c->pools.route_count > 0;
 }
 
+bool pools_suspend_request(const struct caching *c, uint16_t index)
+{
+	return pools_are_suspended(c) ||
+	       (index && !gp_release_has(c->settings.release,
+					 GP_CHANGE_ROUTING_GOES_ON));
+}
+
 static size_t find_route(const struct pools *pools, uint16_t index)
 {
 	size_t i = 0;

@@ -150,6 +150,11 @@ enum gp_answer pool_of_request(struct caching *c, struct request *request,
  * routing up to 2.12, only captures from 2.13 on. */
 bool pools_are_suspended(const struct caching *c);
 
+/* The same while a request to the pool of that index is served: it is only
+ * routed to a private pool while a routing is open, even if the trace does not
+ * say when that began. */
+bool pools_suspend_request(const struct caching *c, uint16_t index);
+
 /* Starts the routing to route.pool. */
 enum gp_answer pool_begin(struct caching *c, struct pool_route route);
 enum gp_answer pool_end(struct caching *c, uint16_t index);

@@ -41,12 +41,14 @@ uint16_t torch_routed_pool(const struct torch *t, uint16_t stream)
 	return 0;
 }
 
-/* Open routes suspend the release of cached memory; from 2.13 on, only those of
- * captures. */
-static bool is_suspended(const struct torch *t)
+/* Open routes suspend the release of cached memory, and so does that of a
+ * request which names its pool; from 2.13 on, only those of captures. */
+static bool is_suspended(const struct torch *t, uint16_t pool)
 {
 	bool goes_on = gp_release_has(t->release, GP_CHANGE_ROUTING_GOES_ON);
 
+	if (pool && !goes_on)
+		return true;
 	for (size_t i = 0; i < t->route_count; i++)
 		if (!goes_on || t->routes[i].is_capture)
 			return true;
@@ -63,7 +65,7 @@ bool torch_route(struct gp_allocator *allocator, uint64_t size, uint16_t stream,
 		.rounded = rounded,
 		.pool = pool ? pool : torch_routed_pool(t, stream),
 		.is_small = rounded <= GP_SMALL_SIZE,
-		.gives_back = !is_suspended(t),
+		.gives_back = !is_suspended(t, pool),
 		.collects = t->config.settings->gc_threshold > 0,
 	};
 	return true;
