@@ -51,10 +51,11 @@ static void push(struct history *h, const struct gp_event *event)
  * - Segments are released, then one is obtained: the allocator made room for a
  *   request, which a what-if decides again. There are two exceptions, which
  *   also mean empty_cache. If more was reserved at some other time than this
- *   request needed, the device would not have refused it. If a released segment
- *   could have served the request, the allocator would have used it, because it
- *   looks there before it asks the device (get_free_block in malloc, all
- *   releases).
+ *   request needed, the device would not have refused it; unless the segments
+ *   are such as garbage collection or release_available_cached_blocks picks. If
+ *   a released segment could have served the request, the allocator would have
+ *   used it, because it looks there before it asks the device (get_free_block
+ *   in malloc, all releases).
  * - A completion that no release forced: the work on the other stream is done.
  * - oom: a request that was not served; only its rounded size is known.
  */
@@ -109,13 +110,37 @@ static struct part look(const struct history *h, size_t from, size_t to)
 	return part;
 }
 
-/* Whether the request after a release could have been served without it. */
-static bool had_room(const struct history *h, const struct gp_event *growth)
+/* Whether a garbage collection for the request, or release_available_cached_
+ * blocks, may have released that segment. */
+static bool may_be_picked(const struct history *h,
+			  const struct gp_event *release,
+			  const struct gp_event *growth)
 {
-	return growth->kind != GP_OOM && h->settings.gc_threshold <= 0 &&
-	       h->settings.max_split_size == GP_UNLIMITED &&
-	       h->settings.memory_fraction >= 1 &&
-	       h->reserved + growth->size <= h->most_reserved;
+	const struct gp_settings *s = &h->settings;
+
+	if (release->kind != GP_SEGMENT_FREE)
+		return false;
+	if (s->gc_threshold > 0 && !release->pool &&
+	    !gp_history_is_small(h, release))
+		return true;
+	return release->size >= s->max_split_size &&
+	       release->stream == growth->stream &&
+	       release->pool == growth->pool;
+}
+
+/* Whether the request after a release could have been served without it. */
+static bool had_room(const struct history *h, const struct part *part)
+{
+	const struct gp_event *growth = &h->raw[part->growth];
+
+	if (growth->kind == GP_OOM || h->settings.memory_fraction < 1 ||
+	    h->reserved + growth->size > h->most_reserved)
+		return false;
+	for (size_t i = part->first_release; i <= part->last_release; i++)
+		if (gp_event_is_release(h->raw[i].kind) &&
+		    !may_be_picked(h, &h->raw[i], growth))
+			return true;
+	return false;
 }
 
 /* Whether the released segment is in the pool that serves the request, and is
@@ -197,7 +222,7 @@ static bool is_programs(const struct history *h, const struct part *part,
 {
 	if (part->first_release == to || part->had_growth_before)
 		return false;
-	return part->growth == to || had_room(h, &h->raw[part->growth]) ||
+	return part->growth == to || had_room(h, part) ||
 	       was_cached(h, part, to);
 }
 
@@ -558,6 +583,75 @@ static void place_marks(struct history *h)
 	}
 }
 
+/* An oom has no address. Assumes the pool of the stream's last allocation,
+ * unless segments were released first: nothing is while a routing is open. */
+static void find_pools_of_failures(struct history *h)
+{
+	uint16_t *last = gp_mem_alloc(h->build->stream_count, sizeof(*last));
+	struct gp_event *raw = h->raw;
+	bool has_released = false;
+
+	for (size_t i = 0; i < h->raw_count; i++) {
+		if (gp_event_is_release(raw[i].kind))
+			has_released = true;
+		else if (is_request(&raw[i]))
+			has_released = false;
+		if (raw[i].kind == GP_ALLOC)
+			last[raw[i].stream] = raw[i].pool;
+		else if (raw[i].kind == GP_OOM && !has_released)
+			raw[i].pool = last[raw[i].stream];
+	}
+	free(last);
+}
+
+/* Ranges of one expandable segment have their first one's `mapped` and
+ * `is_before`. */
+struct range {
+	size_t first;
+	uint64_t mapped; /* bytes, of all of them */
+	bool is_before;	 /* the segment did not exist yet */
+};
+
+static bool is_continued(const struct gp_segment *a, const struct gp_segment *b)
+{
+	return a->is_expandable && b->is_expandable && a->stream == b->stream &&
+	       a->pool == b->pool && a->is_small == b->is_small;
+}
+
+/* By segment of the end state. */
+static struct range *make_ranges(const struct gp_build_state *end)
+{
+	struct range *ranges =
+		gp_mem_alloc(end->segment_count, sizeof(*ranges));
+	const struct gp_segment *s = end->segments;
+
+	for (size_t i = 0; i < end->segment_count; i++) {
+		ranges[i].first = i && is_continued(&s[i - 1], &s[i])
+					  ? ranges[i - 1].first
+					  : i;
+		ranges[ranges[i].first].mapped += s[i].size;
+	}
+	return ranges;
+}
+
+/* Goes back before the entry, which is in that segment. An expandable segment
+ * exists while memory is mapped in it. */
+static void go_back(struct range *range, const struct gp_segment *segment,
+		    const struct gp_event *entry)
+{
+	uint64_t size = gp_smaller(entry->size,
+				   segment->addr + segment->size - entry->addr);
+
+	if (entry->kind == GP_SEGMENT_ALLOC) {
+		range->is_before = true;
+	} else if (entry->kind == GP_SEGMENT_UNMAP) {
+		range->mapped += size;
+	} else if (entry->kind == GP_SEGMENT_MAP) {
+		range->mapped -= gp_smaller(size, range->mapped);
+		range->is_before = !range->mapped;
+	}
+}
+
 /* For entries from before pool_id was recorded: assumes the pool of the segment
  * that contains the address, from when that segment was allocated, if it still
  * exists at the end. */
@@ -565,28 +659,31 @@ static void find_pools(struct history *h)
 {
 	const struct gp_build_state *end = &h->device->end;
 	struct gp_event *raw = h->device->events;
-	bool *is_before; /* by segment of the end: it did not exist yet */
+	struct range *ranges;
 
 	if (h->build->pool_count == 1 || h->build->release_first >= 12)
 		return;
-	is_before = gp_mem_alloc(end->segment_count, sizeof(*is_before));
+	ranges = make_ranges(end);
 	for (size_t i = h->raw_count; i--;) {
-		bool is_new = raw[i].kind == GP_SEGMENT_ALLOC;
+		const struct gp_segment *segment;
+		struct range *range;
 		size_t at;
 
 		if (raw[i].kind == GP_OOM || raw[i].kind == GP_SNAPSHOT)
 			continue;
 		at = gp_history_segment_behind(end, raw[i].addr);
-		if (at && !is_before[at - 1] &&
-		    raw[i].addr - end->segments[at - 1].addr <
-			    end->segments[at - 1].size) {
-			raw[i].pool = end->segments[at - 1].pool;
-			is_before[at - 1] = is_new;
-		} else if (is_new) {
+		segment = at ? &end->segments[at - 1] : NULL;
+		range = at ? &ranges[ranges[at - 1].first] : NULL;
+		if (at && !range->is_before &&
+		    raw[i].addr - segment->addr < segment->size) {
+			raw[i].pool = segment->pool;
+			go_back(range, segment, &raw[i]);
+		} else if (raw[i].kind == GP_SEGMENT_ALLOC) {
 			h->device->guesses.pool_of_segment++;
 		}
 	}
-	free(is_before);
+	free(ranges);
+	find_pools_of_failures(h);
 }
 
 static void read_settings(struct history *h)

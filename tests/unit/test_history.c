@@ -323,6 +323,28 @@ START_TEST(what_is_given_back_while_there_is_room_is_empty_cache)
 }
 END_TEST
 
+/* With max_split_size the allocator may pick large segments, as the second
+ * one, and keep others; it never picks a small one. */
+START_TEST(what_the_allocator_would_not_pick_is_empty_cache)
+{
+	static const char text[] =
+		"{\"allocator_settings\": "
+		"{\"max_split_size\": 33554432}, "
+		"\"segments\": [], \"device_traces\": [[" CAME_AND_WENT(
+			209715200, 62914560) CAME_AND_WENT(20971520, 41943040)
+			CAME_AND_WENT(52428800, 2097152)
+				SERVED(419430400, 31457280) "]]}";
+	struct gp_trace *trace = whole(text);
+
+	ck_assert_str_eq(kinds_of(trace),
+			 "segment_alloc alloc free segment_free "
+			 "segment_alloc alloc free segment_free "
+			 "segment_alloc alloc free empty_cache segment_free "
+			 "segment_alloc alloc");
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 /* The request is the refused one, not the small one behind it. */
 START_TEST(what_makes_room_before_a_refusal_stays_the_allocators)
 {
@@ -495,14 +517,16 @@ END_TEST
 		   BLOCK(20971520, 20971520, 20971520, ACTIVE))
 
 /* An oom has what is free in the place of an address. */
-START_TEST(entries_without_a_pool_have_that_of_their_segment)
-{
 #define MADE ENTRY("segment_alloc", 20971520, 20971520) ", "
 #define FAILED                                                                 \
 	", {\"action\": \"oom\", \"device_free\": 20971600, "                  \
 	"\"size\": 900000000, \"stream\": 0}"
-	struct gp_trace *trace =
-		whole(SNAPSHOT(POOL_AT_END, MADE TAKEN FAILED));
+
+START_TEST(entries_without_a_pool_have_that_of_their_segment)
+{
+	struct gp_trace *trace = whole(
+		SNAPSHOT(POOL_AT_END, ENTRY("alloc", 83886080, 512) FAILED
+			 ", " MADE TAKEN ", " ENTRY("alloc", 83886592, 512)));
 	const struct gp_device_trace *d = &trace->devices[0];
 
 	for (size_t i = 0; i < d->event_count; i++) {
@@ -514,6 +538,33 @@ START_TEST(entries_without_a_pool_have_that_of_their_segment)
 					  event->size == 20971520));
 	}
 	gp_trace_destroy(trace);
+}
+END_TEST
+
+/* Whether the refused request of that snapshot is one of a private pool. */
+static bool is_refused_in_pool(const char *text)
+{
+	struct gp_trace *trace = whole(text);
+	const struct gp_device_trace *d = &trace->devices[0];
+	bool is_in_pool = false;
+
+	for (size_t i = 0; i < d->event_count; i++)
+		if (d->events[i].flags & GP_REFUSED)
+			is_in_pool = d->events[i].pool != 0;
+	gp_trace_destroy(trace);
+	return is_in_pool;
+}
+
+/* Nothing is released for a request to a pool that is in use. */
+START_TEST(a_refused_request_has_the_pool_of_the_one_before_it)
+{
+	ck_assert(is_refused_in_pool(SNAPSHOT(POOL_AT_END, MADE TAKEN FAILED)));
+	ck_assert(!is_refused_in_pool(SNAPSHOT(
+		POOL_AT_END, MADE TAKEN
+		", " ENTRY("segment_free", 419430400, 20971520) FAILED)));
+	ck_assert(!is_refused_in_pool(
+		SNAPSHOT(POOL_AT_END, MADE TAKEN
+			 ", " ENTRY("alloc", 83886080, 512) FAILED)));
 }
 END_TEST
 
@@ -530,6 +581,30 @@ START_TEST(a_pool_has_its_segment_from_when_that_was_allocated)
 	const struct gp_device_trace *d = &trace->devices[0];
 
 	ck_assert_uint_eq(d->guesses.pool_of_segment, 1);
+	for (size_t i = 0; i < d->event_count; i++)
+		ck_assert_int_eq(d->events[i].pool != 0,
+				 i + 2 >= d->event_count);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+#define MAPPED_AT_END(blocks)                                                  \
+	"{\"device\": 0, \"address\": 20971520, \"total_size\": 20971520, "    \
+	"\"stream\": 0, \"segment_type\": \"large\", \"is_expandable\": "      \
+	"true, "                                                               \
+	"\"segment_pool_id\": [0, 7], \"blocks\": [" blocks "]}"
+
+/* An expandable segment goes when nothing is mapped in it, and another may get
+ * its address. */
+START_TEST(a_pool_has_its_expandable_segment_from_the_first_mapping)
+{
+	struct gp_trace *trace = whole(SNAPSHOT(
+		MAPPED_AT_END(BLOCK(20971520, 20971520, 20971520, ACTIVE)),
+		HERE("segment_map") HERE("alloc") HERE("free_requested")
+			HERE("free_completed") HERE("segment_unmap")
+				HERE("segment_map") TAKEN));
+	const struct gp_device_trace *d = &trace->devices[0];
+
 	for (size_t i = 0; i < d->event_count; i++)
 		ck_assert_int_eq(d->events[i].pool != 0,
 				 i + 2 >= d->event_count);
@@ -595,6 +670,7 @@ int main(void)
 		{ annotations_come_in_the_order_of_their_times, 0 },
 		{ a_segment_given_back_over_one_that_stays_was_not_there, 0 },
 		{ what_is_given_back_while_there_is_room_is_empty_cache, 0 },
+		{ what_the_allocator_would_not_pick_is_empty_cache, 0 },
 		{ what_makes_room_before_a_refusal_stays_the_allocators, 0 },
 		{ a_refused_request_is_one_that_lives_no_time, 0 },
 		{ slack_behind_a_block_is_the_blocks, 0 },
@@ -605,7 +681,9 @@ int main(void)
 		  0 },
 		{ a_snapshot_from_the_start_is_complete, 0 },
 		{ entries_without_a_pool_have_that_of_their_segment, 0 },
+		{ a_refused_request_has_the_pool_of_the_one_before_it, 0 },
 		{ a_pool_has_its_segment_from_when_that_was_allocated, 0 },
+		{ a_pool_has_its_expandable_segment_from_the_first_mapping, 0 },
 		{ entries_with_a_pool_keep_it, 0 },
 		{ a_pool_makes_room_for_itself_alone, 0 },
 	};
