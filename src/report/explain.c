@@ -515,7 +515,7 @@ static void print_trials(const struct explain_page *p)
 static void print_reason(const struct explain_page *p, enum gp_gap_reason i)
 {
 	const struct gp_gap *gap = &p->explain->gap;
-	struct gp_words words = explain_reason(gap, i);
+	struct gp_words words = explain_reason(p->explain, i);
 	char label[EXPLAIN_REASON];
 
 	if (gap->by_reason[i].bytes)

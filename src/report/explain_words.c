@@ -320,15 +320,25 @@ const struct gp_explain_reason_row explain_reasons[GP_GAP_REASONS] = {
 			     "its segment" },
 };
 
-struct gp_words explain_reason(const struct gp_gap *gap,
+const char *explain_note(const struct gp_explain *e, enum gp_gap_reason reason)
+{
+	const struct gp_oom *oom = &e->result.first_oom;
+
+	if (reason == GP_GAP_CACHED && oom->is_routed && !oom->route.gives_back)
+		return "not released while a pool is in use or a graph is "
+		       "captured, but by torch.cuda.empty_cache() before that";
+	return explain_reasons[reason].note;
+}
+
+struct gp_words explain_reason(const struct gp_explain *e,
 			       enum gp_gap_reason reason)
 {
-	const struct gp_gap_part *part = &gap->by_reason[reason];
+	const struct gp_gap_part *part = &e->gap.by_reason[reason];
 	struct gp_words words;
 
 	snprintf(words.text, GP_WORDS, "%s, largest %s; %s",
 		 GP_PLURAL(part->blocks, "piece"), GP_BYTES(part->largest),
-		 explain_reasons[reason].note);
+		 explain_note(e, reason));
 	return words;
 }
 

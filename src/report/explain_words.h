@@ -73,8 +73,10 @@ const char *explain_fate(const struct gp_attempt *base,
 			 char text[EXPLAIN_FATE]);
 
 /* "3 pieces, largest 2.00 MiB: only their stream and pool can use it" */
-struct gp_words explain_reason(const struct gp_gap *gap,
+struct gp_words explain_reason(const struct gp_explain *explain,
 			       enum gp_gap_reason reason);
+const char *explain_note(const struct gp_explain *explain,
+			 enum gp_gap_reason reason);
 /* "pending free (waits for stream 7)", if it is a single stream. */
 #define EXPLAIN_REASON 64
 const char *explain_reason_label(const struct gp_explain *explain,

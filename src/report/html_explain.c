@@ -250,7 +250,7 @@ static void write_gap(const struct finding *f)
 		if (gap->by_reason[i].bytes)
 			part_row(f, explain_reasons[i].key,
 				 explain_reasons[i].label, &gap->by_reason[i],
-				 explain_reasons[i].note);
+				 explain_note(f->explain, i));
 	write_parts(f);
 	gp_html_table_end(f->out);
 	paragraph(f, "about", explain_within(gap));
