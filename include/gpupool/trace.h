@@ -203,7 +203,7 @@ struct gp_state {
 struct gp_guesses {
 	/* Live at the start; size taken from a later free. */
 	uint64_t start_blocks;
-	/* Live at the start; end moved by at most 1 MiB. */
+	/* Live at the start; larger than the rounded request. */
 	uint64_t block_slack;
 	uint64_t segment_order; /* start segments whose age is unknown */
 	uint64_t empty_caches;	/* empty_cache inferred from segment_free */

@@ -50,7 +50,7 @@ static const struct {
 	{ AT(start_blocks),
 	  "blocks live at the start whose size is known from a later free" },
 	{ AT(block_slack),
-	  "blocks live at the start whose end moved by up to 1 MiB" },
+	  "blocks live at the start that are larger than their requests" },
 	{ AT(segment_order),
 	  "segments at the start whose order of age is unknown" },
 	{ AT(empty_caches),

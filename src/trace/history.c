@@ -51,11 +51,10 @@ static void push(struct history *h, const struct gp_event *event)
  * - Segments are released, then one is obtained: the allocator made room for a
  *   request, which a what-if decides again. There are two exceptions, which
  *   also mean empty_cache. If more was reserved at some other time than this
- *   request needed, the device would not have refused it; unless the segments
- *   are such as garbage collection or release_available_cached_blocks picks. If
- *   a released segment could have served the request, the allocator would have
- *   used it, because it looks there before it asks the device (get_free_block
- *   in malloc, all releases).
+ *   request needed, the device would not have refused it, so that only garbage
+ *   collection could be the cause. If a released segment could have served the
+ *   request, the allocator would have used it, because it looks there before it
+ *   asks the device (get_free_block in malloc, all releases).
  * - A completion that no release forced: the work on the other stream is done.
  * - oom: a request that was not served; only its rounded size is known.
  */
@@ -110,22 +109,13 @@ static struct part look(const struct history *h, size_t from, size_t to)
 	return part;
 }
 
-/* Whether a garbage collection for the request, or release_available_cached_
- * blocks, may have released that segment. */
-static bool may_be_picked(const struct history *h,
-			  const struct gp_event *release,
-			  const struct gp_event *growth)
+/* Whether garbage collection may have released that segment. */
+static bool may_be_garbage(const struct history *h,
+			   const struct gp_event *release)
 {
-	const struct gp_settings *s = &h->settings;
-
-	if (release->kind != GP_SEGMENT_FREE)
-		return false;
-	if (s->gc_threshold > 0 && !release->pool &&
-	    !gp_history_is_small(h, release))
-		return true;
-	return release->size >= s->max_split_size &&
-	       release->stream == growth->stream &&
-	       release->pool == growth->pool;
+	return h->settings.gc_threshold > 0 &&
+	       release->kind == GP_SEGMENT_FREE && !release->pool &&
+	       !gp_history_is_small(h, release);
 }
 
 /* Whether the request after a release could have been served without it. */
@@ -133,12 +123,12 @@ static bool had_room(const struct history *h, const struct part *part)
 {
 	const struct gp_event *growth = &h->raw[part->growth];
 
-	if (growth->kind == GP_OOM || h->settings.memory_fraction < 1 ||
+	if (growth->kind == GP_OOM ||
 	    h->reserved + growth->size > h->most_reserved)
 		return false;
 	for (size_t i = part->first_release; i <= part->last_release; i++)
 		if (gp_event_is_release(h->raw[i].kind) &&
-		    !may_be_picked(h, &h->raw[i], growth))
+		    !may_be_garbage(h, &h->raw[i]))
 			return true;
 	return false;
 }
@@ -164,19 +154,20 @@ static bool was_free(const struct history *h, const struct part *part,
 {
 	uint64_t end = release->addr + release->size;
 	uint64_t first = end, last = release->addr;
-	/* A block of the large pool may be larger than its request by this. */
-	uint64_t slack = gp_history_is_small(h, release) ? 0 : GP_SMALL_SIZE;
+	bool is_small = gp_history_is_small(h, release);
 
 	for (size_t i = h->raw_at; i < part->last_release; i++) {
 		const struct gp_event *e = &h->raw[i];
+		uint64_t most;
 
 		if (e->kind != GP_FREE_COMPLETED || e->addr < release->addr ||
 		    e->addr >= end)
 			continue;
 		first = gp_smaller(first, e->addr);
-		last = gp_larger(
-			last, e->addr + slack +
-				      gp_settings_round(&h->settings, e->size));
+		most = gp_settings_round(&h->settings, e->size);
+		if (!is_small)
+			most += gp_history_most_slack(&h->settings, most);
+		last = gp_larger(last, e->addr + most);
 	}
 	return first - release->addr >= size ||
 	       (last <= end && end - last >= size);

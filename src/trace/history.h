@@ -53,6 +53,12 @@ size_t gp_history_segment_behind(const struct gp_build_state *state,
 bool gp_history_is_small(const struct history *h,
 			 const struct gp_event *release);
 
+/* The most bytes by which a block of the large pool may be larger than its
+ * rounded request, unless segments are expandable: a remainder of up to 1 MiB
+ * is not split off, and none is from the block of an oversize request. */
+uint64_t gp_history_most_slack(const struct gp_settings *settings,
+			       uint64_t rounded);
+
 /* Computes the segments before the first entry from those at the end and the
  * entries, into device->start, in order of address and without blocks. */
 void gp_history_start_segments(struct history *h);

@@ -17,9 +17,6 @@
 #define MIB	   (UINT64_C(1) << 20)
 #define SMALL_PAGE (2 * MIB)
 
-/* In the large pool, a remainder of up to this size stays with the block. */
-#define MOST_SLACK MIB
-
 /* ---- segments ---- */
 
 size_t gp_history_segment_behind(const struct gp_build_state *s, uint64_t addr)
@@ -159,6 +156,14 @@ void gp_history_start_segments(struct history *h)
 
 /* ---- blocks ---- */
 
+uint64_t gp_history_most_slack(const struct gp_settings *settings,
+			       uint64_t rounded)
+{
+	return rounded < settings->max_split_size
+		       ? GP_SMALL_SIZE
+		       : settings->max_non_split_rounding - 1;
+}
+
 /* Whether blocks of this segment can include a remainder. */
 static bool may_have_slack(const struct gp_segment *segment)
 {
@@ -189,7 +194,8 @@ static void size_block(struct sizing *z, size_t i,
 	if (b->size >= room) {
 		b->size = room;
 	} else if (may_have_slack(segment)) {
-		if (room - b->size <= MOST_SLACK) {
+		if (room - b->size <=
+		    gp_history_most_slack(&h->settings, b->size)) {
 			b->size = room;
 			h->device->guesses.block_slack++;
 		} else {
@@ -228,8 +234,9 @@ static void find_ends(struct sizing *z)
 		if (i == SIZE_MAX || !z->is_open[i])
 			continue;
 		b = &h->start[i];
-		if (entry->addr < b->addr + b->size ||
-		    entry->addr - (b->addr + b->size) > MOST_SLACK ||
+		/* Of what begins inside it, this is a very large number. */
+		if (entry->addr - (b->addr + b->size) >
+			    gp_history_most_slack(&h->settings, b->size) ||
 		    entry->addr >= z->limit[i])
 			continue;
 		z->is_open[i] = false;

@@ -306,42 +306,47 @@ END_TEST
 		"free_completed", addr, size) ", " ENTRY("segment_free", addr, \
 							 size) ", "
 
-/* 20 MiB cannot serve 30, but 60 were reserved before: there was room. */
+/* A snapshot under settings of the program's. */
+#define UNDER(conf, segments, entries)                                         \
+	"{\"allocator_settings\": {\"PYTORCH_CUDA_ALLOC_CONF\": \"" conf       \
+	"\"}, \"segments\": [" segments "], \"device_traces\": [[" entries     \
+	"]]}"
+
+/* 20 MiB cannot serve a larger request, but 60 were reserved before: so much
+ * there was room for. */
+static const struct {
+	const char *text;
+	uint64_t empty_caches;
+} rooms[] = {
+#define GOES(conf, size)                                                       \
+	UNDER(conf,                                                            \
+	      SEGMENT(419430400, size, "large",                                \
+		      BLOCK(419430400, size, size, ACTIVE)),                   \
+	      CAME_AND_WENT(209715200, 62914560)                               \
+		      CAME_AND_WENT(20971520, 20971520)                        \
+			      SERVED(419430400, size))
+	{ GOES("", 31457280), 2 },
+	{ GOES("", 41943040), 2 },
+	{ GOES("", 44040192), 1 },
+	{ GOES("max_split_size_mb:64", 41943040), 2 },
+	/* That gives back without need. */
+	{ GOES("garbage_collection_threshold:0.6", 31457280), 1 },
+	/* But not what is small. */
+	{ UNDER("garbage_collection_threshold:0.6", "",
+		CAME_AND_WENT(209715200, 62914560) CAME_AND_WENT(
+			20971520, 2097152) SERVED(419430400, 31457280)),
+	  2 },
+};
+
 START_TEST(what_is_given_back_while_there_is_room_is_empty_cache)
 {
-	static const char text[] =
-		SNAPSHOT("", CAME_AND_WENT(209715200, 62914560)
-				     CAME_AND_WENT(20971520, 20971520)
-					     SERVED(419430400, 31457280));
-	struct gp_trace *trace = whole(text);
+	for (size_t i = 0; i < COUNT_OF(rooms); i++) {
+		struct gp_trace *trace = whole(rooms[i].text);
 
-	ck_assert_str_eq(kinds_of(trace),
-			 "segment_alloc alloc free empty_cache segment_free "
-			 "segment_alloc alloc free empty_cache segment_free "
-			 "segment_alloc alloc");
-	gp_trace_destroy(trace);
-}
-END_TEST
-
-/* With max_split_size the allocator may pick large segments, as the second
- * one, and keep others; it never picks a small one. */
-START_TEST(what_the_allocator_would_not_pick_is_empty_cache)
-{
-	static const char text[] =
-		"{\"allocator_settings\": "
-		"{\"max_split_size\": 33554432}, "
-		"\"segments\": [], \"device_traces\": [[" CAME_AND_WENT(
-			209715200, 62914560) CAME_AND_WENT(20971520, 41943040)
-			CAME_AND_WENT(52428800, 2097152)
-				SERVED(419430400, 31457280) "]]}";
-	struct gp_trace *trace = whole(text);
-
-	ck_assert_str_eq(kinds_of(trace),
-			 "segment_alloc alloc free segment_free "
-			 "segment_alloc alloc free segment_free "
-			 "segment_alloc alloc free empty_cache segment_free "
-			 "segment_alloc alloc");
-	gp_trace_destroy(trace);
+		ck_assert_uint_eq(trace->devices[0].guesses.empty_caches,
+				  rooms[i].empty_caches);
+		gp_trace_destroy(trace);
+	}
 }
 END_TEST
 
@@ -481,6 +486,36 @@ START_TEST(what_does_not_fit_before_the_next_block_had_asked_for_less)
 	ck_assert_uint_eq(start->blocks[0].requested, 256);
 	ck_assert_int_eq(gp_state_check(start, &diag), GP_OK);
 	gp_trace_destroy(trace);
+}
+END_TEST
+
+/* A block of an oversize request is never split, so less than 20 MiB behind it
+ * is its own; blocks of others have up to 1 MiB. */
+static const struct {
+	const char *text;
+	uint64_t size;
+} oversize[] = {
+#define FREED_IN(segment, conf)                                                \
+	UNDER(conf,                                                            \
+	      SEGMENT(41943040, segment, "large",                              \
+		      BLOCK(41943040, segment, 0, INACTIVE)),                  \
+	      ENTRY("free_requested", 41943040, 41943040))
+	{ FREED_IN(44040192, "max_split_size_mb:40"), 44040192 },
+	{ FREED_IN(44040192, "max_split_size_mb:41"), 41943040 },
+	{ FREED_IN(44040192, ""), 41943040 },
+	{ FREED_IN(62914048, "max_split_size_mb:40"), 62914048 },
+	{ FREED_IN(62914560, "max_split_size_mb:40"), 41943040 },
+};
+
+START_TEST(what_is_behind_an_oversize_block_is_the_blocks)
+{
+	for (size_t i = 0; i < COUNT_OF(oversize); i++) {
+		struct gp_trace *trace = whole(oversize[i].text);
+
+		ck_assert_uint_eq(trace->devices[0].start.blocks[0].size,
+				  oversize[i].size);
+		gp_trace_destroy(trace);
+	}
 }
 END_TEST
 
@@ -670,13 +705,13 @@ int main(void)
 		{ annotations_come_in_the_order_of_their_times, 0 },
 		{ a_segment_given_back_over_one_that_stays_was_not_there, 0 },
 		{ what_is_given_back_while_there_is_room_is_empty_cache, 0 },
-		{ what_the_allocator_would_not_pick_is_empty_cache, 0 },
 		{ what_makes_room_before_a_refusal_stays_the_allocators, 0 },
 		{ a_refused_request_is_one_that_lives_no_time, 0 },
 		{ slack_behind_a_block_is_the_blocks, 0 },
 		{ a_later_neighbour_shows_where_a_block_ended, 0 },
 		{ a_block_that_is_only_in_the_end_was_there_from_the_start, 0 },
 		{ the_first_entry_may_be_half_a_free, 0 },
+		{ what_is_behind_an_oversize_block_is_the_blocks, 0 },
 		{ what_does_not_fit_before_the_next_block_had_asked_for_less,
 		  0 },
 		{ a_snapshot_from_the_start_is_complete, 0 },
