@@ -434,32 +434,37 @@ static bool is_request(const struct gp_event *entry)
 	return entry->kind == GP_ALLOC || entry->kind == GP_FREE;
 }
 
-/*
- * A completion of an unknown block: the block was pending free at the first
- * entry. If the completion is itself the first entry, the ring buffer just
- * dropped the first half of the free.
- */
-static void meet_completed(struct history *h, size_t at)
+/* A completion of an unknown block: it was pending free at the first entry. */
+static void meet_completed(struct history *h, const struct gp_event *entry)
 {
-	const struct gp_event *entry = &h->raw[at];
-	struct gp_map *map = at ? &h->pending : &h->live;
-
 	if (gp_map_get(&h->pending, entry->addr) != GP_MAP_NONE ||
 	    gp_map_get(&h->live, entry->addr) != GP_MAP_NONE)
 		return;
-	gp_map_put(map, entry->addr,
-		   add_start_block(h, entry, at ? GP_PENDING_FREE : GP_ACTIVE));
+	gp_map_put(&h->pending, entry->addr,
+		   add_start_block(h, entry, GP_PENDING_FREE));
+}
+
+/* If the first entry is a completion, the ring buffer just dropped the first
+ * half of the free, which happened before the outcomes that follow. */
+static void walk_cut_free(struct history *h)
+{
+	if (!h->raw_count || h->raw[0].kind != GP_FREE_COMPLETED)
+		return;
+	gp_map_put(&h->live, h->raw[0].addr,
+		   add_start_block(h, &h->raw[0], GP_ACTIVE));
+	walk_entry(h, false);
 }
 
 static void walk(struct history *h)
 {
 	size_t i;
 
+	walk_cut_free(h);
 	while (h->raw_at < h->raw_count) {
 		for (i = h->raw_at; i < h->raw_count && !is_request(&h->raw[i]);
 		     i++)
 			if (h->raw[i].kind == GP_FREE_COMPLETED)
-				meet_completed(h, i);
+				meet_completed(h, &h->raw[i]);
 		if (i > h->raw_at)
 			conclude(h, i);
 		if (h->raw_at == h->raw_count)

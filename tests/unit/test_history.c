@@ -489,6 +489,18 @@ START_TEST(what_does_not_fit_before_the_next_block_had_asked_for_less)
 }
 END_TEST
 
+/* Before the entries that are left, and so before its segment goes. */
+START_TEST(half_a_free_comes_before_the_outcomes_behind_it)
+{
+	struct gp_trace *trace = whole(
+		SNAPSHOT("", ENTRY("free_completed", 2097152, 512) ", " ENTRY(
+				     "segment_free", 2097152, 2097152)));
+
+	ck_assert_str_eq(kinds_of(trace), "free empty_cache segment_free");
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 /* A block of an oversize request is never split, so less than 20 MiB behind it
  * is its own; blocks of others have up to 1 MiB. */
 static const struct {
@@ -711,6 +723,7 @@ int main(void)
 		{ a_later_neighbour_shows_where_a_block_ended, 0 },
 		{ a_block_that_is_only_in_the_end_was_there_from_the_start, 0 },
 		{ the_first_entry_may_be_half_a_free, 0 },
+		{ half_a_free_comes_before_the_outcomes_behind_it, 0 },
 		{ what_is_behind_an_oversize_block_is_the_blocks, 0 },
 		{ what_does_not_fit_before_the_next_block_had_asked_for_less,
 		  0 },
