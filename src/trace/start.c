@@ -42,7 +42,7 @@ static void insert_segment(struct gp_build_state *s, size_t at,
 bool gp_history_is_small(const struct history *h,
 			 const struct gp_event *release)
 {
-	if (release->kind == GP_SEGMENT_UNMAP)
+	if (release->kind != GP_SEGMENT_FREE)
 		return release->size % h->settings.large_segment_size != 0;
 	return release->size == SMALL_PAGE;
 }
@@ -115,6 +115,58 @@ static void copy_segments(struct gp_build_state *to,
 	}
 }
 
+static uint64_t reservation_of(uint16_t stream, uint16_t pool, bool is_small)
+{
+	return (uint64_t)stream << 32 | (uint64_t)pool << 16 | is_small;
+}
+
+/*
+ * Pages are mapped at the lowest address with enough room. So a page that is
+ * mapped below all others of a reservation, while some of it is mapped, shows
+ * that this was a part of it at the start.
+ */
+static void find_fronts(struct history *h)
+{
+	struct gp_build_state *s = &h->device->start;
+	uint64_t *mapped = gp_mem_alloc(s->segment_count, sizeof(*mapped));
+	struct gp_map lowest = { 0 }; /* reservation -> its first segment */
+
+	for (uint32_t i = 0; i < s->segment_count; i++) {
+		const struct gp_segment *g = &s->segments[i];
+		uint64_t key = reservation_of(g->stream, g->pool, g->is_small);
+
+		if (!g->is_expandable)
+			continue;
+		if (gp_map_get(&lowest, key) == GP_MAP_NONE)
+			gp_map_put(&lowest, key, i);
+		mapped[gp_map_get(&lowest, key)] += g->size;
+	}
+	for (size_t at = 0; at < h->raw_count; at++) {
+		const struct gp_event *e = &h->raw[at];
+		uint64_t key = reservation_of(e->stream, e->pool,
+					      gp_history_is_small(h, e));
+		uint32_t i = GP_MAP_NONE;
+		struct gp_segment *g;
+
+		if (e->kind == GP_SEGMENT_MAP || e->kind == GP_SEGMENT_UNMAP)
+			i = gp_map_get(&lowest, key);
+		if (i == GP_MAP_NONE)
+			continue;
+		g = &s->segments[i];
+		if (e->kind == GP_SEGMENT_MAP) {
+			mapped[i] += e->size;
+			if (e->addr < g->addr - g->offset)
+				g->offset = g->addr - e->addr;
+		} else if (mapped[i] > e->size) {
+			mapped[i] -= e->size;
+		} else {
+			gp_map_take(&lowest, key);
+		}
+	}
+	free(mapped);
+	gp_map_release(&lowest);
+}
+
 /* Tracks the most that was reserved at any time, from the end backwards. */
 static void note_reserved(struct history *h, uint64_t reserved)
 {
@@ -150,6 +202,7 @@ void gp_history_start_segments(struct history *h)
 		}
 	}
 	h->reserved = reserved;
+	find_fronts(h);
 	for (size_t i = 0; i < s->segment_count; i++)
 		h->device->guesses.segment_order += !s->segments[i].is_small;
 }

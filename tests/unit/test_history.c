@@ -531,6 +531,58 @@ START_TEST(what_is_behind_an_oversize_block_is_the_blocks)
 }
 END_TEST
 
+/* A range of 20 MiB in the middle of a reservation, and what is mapped below it
+ * later: in the same one while something is mapped of that. */
+#define RANGE(addr, stream)                                                    \
+	"{\"device\": 0, \"address\": " #addr ", \"total_size\": 20971520, "   \
+	"\"stream\": " #stream ", \"segment_type\": \"large\", "               \
+	"\"is_expandable\": true, \"blocks\": [" BLOCK(addr, 20971520, 0,      \
+						       INACTIVE) "]}"
+#define UPPER_GOES	  ENTRY("segment_unmap", 419430400, 20971520) ", "
+#define LOWER_COMES(size) ENTRY("segment_map", 209715200, size)
+#define LOWEST_COMES	  ENTRY("segment_map", 104857600, 20971520)
+
+static const struct {
+	const char *text;
+	uint64_t offset;
+} fronts[] = {
+	{ SNAPSHOT(RANGE(209715200, 0) ", " RANGE(419430400, 0),
+		   LOWER_COMES(20971520)),
+	  209715200 },
+	{ SNAPSHOT(RANGE(209715200, 0),
+		   LOWER_COMES(20971520) ", " ENTRY("segment_unmap", 419430400,
+						    20971520)),
+	  209715200 },
+	{ SNAPSHOT(RANGE(104857600, 0) ", " RANGE(209715200,
+						  0) ", " RANGE(419430400, 0),
+		   LOWEST_COMES ", " LOWER_COMES(20971520)),
+	  314572800 },
+	/* The one in between is left. */
+	{ SNAPSHOT(RANGE(104857600, 0) ", " RANGE(209715200, 0),
+		   LOWER_COMES(20971520) ", " UPPER_GOES LOWEST_COMES),
+	  314572800 },
+	/* Another one, of another stream or of small blocks. */
+	{ SNAPSHOT(RANGE(209715200, 0), UPPER_GOES LOWER_COMES(20971520)), 0 },
+	{ SNAPSHOT(RANGE(209715200, 0) ", " RANGE(419430400, 1),
+		   LOWER_COMES(20971520)),
+	  0 },
+	{ SNAPSHOT(RANGE(419430400, 0), LOWER_COMES(2097152)), 0 },
+};
+
+START_TEST(what_is_mapped_below_was_reserved_at_the_start)
+{
+	for (size_t i = 0; i < COUNT_OF(fronts); i++) {
+		struct gp_trace *trace = whole(fronts[i].text);
+		const struct gp_state *start = &trace->devices[0].start;
+
+		ck_assert_uint_eq(start->segment_count, 1);
+		ck_assert_uint_eq(start->segments[0].addr, 419430400);
+		ck_assert_uint_eq(start->segments[0].offset, fronts[i].offset);
+		gp_trace_destroy(trace);
+	}
+}
+END_TEST
+
 START_TEST(a_snapshot_from_the_start_is_complete)
 {
 	struct gp_trace *trace = whole(
@@ -725,6 +777,7 @@ int main(void)
 		{ the_first_entry_may_be_half_a_free, 0 },
 		{ half_a_free_comes_before_the_outcomes_behind_it, 0 },
 		{ what_is_behind_an_oversize_block_is_the_blocks, 0 },
+		{ what_is_mapped_below_was_reserved_at_the_start, 0 },
 		{ what_does_not_fit_before_the_next_block_had_asked_for_less,
 		  0 },
 		{ a_snapshot_from_the_start_is_complete, 0 },
