@@ -6,13 +6,14 @@
 
 #include "base/larger.h"
 #include "base/mem.h"
+#include "base/sorted.h"
 #include "gpupool/knob.h"
 
 /* ---- the recorded device ---- */
 
 /* Addresses of segments that the recording does not have: a range that no
- * driver uses. */
-#define SPARE_BASE UINT64_C(0x100000000)
+ * driver uses, above all others. */
+#define SPARE_BASE (UINT64_C(1) << 60)
 
 static struct recorded *recorded_of(struct gp_device *device)
 {
@@ -118,55 +119,104 @@ static void recorded_set_other(struct gp_device *device, uint64_t bytes)
 	(void)bytes;
 }
 
-/* The pages that the current request finally got, after the outcomes that made
- * room for them. */
-static const struct gp_event *next_map(const struct recorded *r)
+static size_t range_behind(const struct recorded *r, uint64_t addr)
 {
-	for (size_t i = r->at; i < r->stop; i++)
-		if (r->events[i].kind == GP_SEGMENT_MAP)
-			return &r->events[i];
-	return NULL;
+	return gp_sorted_above(GP_SORTED(r->ranges, r->range_count,
+					 struct recorded_range, addr),
+			       addr);
 }
 
-/* The pages that a later request got in the addresses which the current one,
- * refused, reserves: of the same stream and pool, which have no others yet. */
-static const struct gp_event *later_map(const struct recorded *r)
+static void add_range(struct recorded *r, const struct recorded_range *range)
 {
-	const struct gp_event *request = &r->events[r->stop];
-	bool is_small = request->size <= GP_SMALL_SIZE;
+	size_t i = range_behind(r, range->addr);
 
-	for (size_t i = r->stop; i < r->count; i++) {
+	GP_INSERT(r->ranges, r->range_count, r->range_room, i);
+	r->ranges[i] = *range;
+}
+
+/* Whether an address is in a reservation for such segments: the last one that
+ * begins below it, because how long they are may not be known. */
+static bool is_reserved(const struct recorded *r, uint64_t addr,
+			const struct recorded_range *wanted)
+{
+	size_t i = range_behind(r, addr);
+	const struct recorded_range *below;
+
+	if (!i)
+		return false;
+	below = &r->ranges[i - 1];
+	return addr - below->addr < below->size &&
+	       below->stream == wanted->stream && below->pool == wanted->pool &&
+	       below->is_small == wanted->is_small;
+}
+
+/* The pages that were first mapped into a reservation: by the current request,
+ * after the outcomes that made room for them, or if that was refused, by a
+ * later one. */
+static const struct gp_event *first_map(struct recorded *r,
+					const struct recorded_range *wanted)
+{
+	size_t stop = was_refused(next_outcome(r)) ? r->count : r->stop;
+
+	for (size_t i = r->at; i < stop; i++) {
 		const struct gp_event *e = &r->events[i];
 
-		if (e->kind == GP_SEGMENT_MAP && e->stream == request->stream &&
-		    e->pool == request->pool &&
-		    (e->size == GP_DEVICE_GRAIN) == is_small)
+		if (e->kind == GP_SEGMENT_MAP && e->stream == wanted->stream &&
+		    e->pool == wanted->pool &&
+		    (e->size == GP_DEVICE_GRAIN) == wanted->is_small &&
+		    !is_reserved(r, e->addr, wanted))
 			return e;
 	}
 	return NULL;
 }
 
 /* A reservation begins where its first page was mapped, even if that succeeded
- * only when the request was retried, or for a later one. */
+ * only when the request was retried, or for a later one. Where none was, it
+ * lies above all others, as free addresses are taken from the lowest. */
 static bool recorded_reserve(struct gp_device *device, uint64_t size,
 			     uint64_t *addr)
 {
 	struct recorded *r = recorded_of(device);
-	const struct gp_event *map = next_map(r);
+	const struct gp_event *request = &r->events[r->stop], *map;
+	struct recorded_range range = {
+		.size = size,
+		.stream = request->stream,
+		.pool = request->pool,
+		.is_small = request->size <= GP_SMALL_SIZE,
+	};
 
-	if (!map && was_refused(next_outcome(r)))
-		map = later_map(r);
+	map = first_map(r, &range);
 	device->calls.reserve++;
-	*addr = map ? map->addr : spare_addresses(r, size);
+	*addr = range.addr = map ? map->addr : spare_addresses(r, size);
+	add_range(r, &range);
 	return true;
+}
+
+/* Of the start state: its first segment is the next one there. */
+static void recorded_adopt_range(struct gp_device *device, uint64_t addr,
+				 uint64_t size)
+{
+	struct recorded *r = recorded_of(device);
+	const struct gp_segment *segment = &r->start->segments[gp_sorted_from(
+		GP_SORTED(r->start->segments, r->start->segment_count,
+			  struct gp_segment, addr),
+		addr)];
+
+	add_range(r,
+		  &(struct recorded_range){ addr, size, segment->stream,
+					    segment->pool, segment->is_small });
 }
 
 static void recorded_unreserve(struct gp_device *device, uint64_t addr,
 			       uint64_t size)
 {
-	(void)addr;
+	struct recorded *r = recorded_of(device);
+	size_t i = range_behind(r, addr);
+
 	(void)size;
 	device->calls.unreserve++;
+	if (i)
+		GP_REMOVE(r->ranges, r->range_count, i - 1);
 }
 
 static bool recorded_map(struct gp_device *device, uint64_t addr, uint64_t size,
@@ -208,18 +258,9 @@ static void recorded_adopt(struct gp_device *device, uint64_t addr,
 	(void)is_mapped;
 }
 
-static void recorded_adopt_range(struct gp_device *device, uint64_t addr,
-				 uint64_t size)
-{
-	(void)device;
-	(void)addr;
-	(void)size;
-}
-
-/* Embedded in its owner. */
 static void recorded_destroy(struct gp_device *device)
 {
-	(void)device;
+	free(recorded_of(device)->ranges);
 }
 
 static const struct gp_device_ops recorded_ops = {
@@ -266,6 +307,7 @@ void recorded_init(struct recorded *recorded,
 		.count = trace->event_count,
 		.total = total,
 		.spare = SPARE_BASE,
+		.start = &trace->start,
 	};
 }
 

@@ -32,6 +32,13 @@ enum recorded_surprise {
 	RECORDED_OTHER_SIZE,
 };
 
+/* Reserved addresses, and for which segments. */
+struct recorded_range {
+	uint64_t addr, size;
+	uint16_t stream, pool;
+	bool is_small;
+};
+
 struct recorded {
 	struct gp_device device;
 	const struct gp_event *events;
@@ -42,6 +49,9 @@ struct recorded {
 	enum recorded_surprise surprise; /* the first of this request */
 	uint64_t asked, had;		 /* sizes of the first surprise */
 	uint64_t segments; /* recorded ones returned to this request */
+	const struct gp_state *start;
+	struct recorded_range *ranges; /* in order of address */
+	size_t range_count, range_room;
 };
 
 void recorded_init(struct recorded *recorded,
