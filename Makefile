@@ -269,7 +269,7 @@ check: ## every test; the last line counts them
 BUILT = $(PROGRAM) lib $(SIMCUDA) $(CHECKS) $(CONFORM) $(TOOLS) $(EXAMPLES)
 SCRIPTS := tests/traces/bad.sh tests/traces/tiny.sh \
 	tests/traces/round_trip.sh tests/traces/slices.sh \
-	tests/traces/temporaries.sh \
+	tests/traces/temporaries.sh tests/traces/windows.sh \
 	tests/viewers/run.sh \
 	tests/cli/snapshots.sh tests/cli/width.sh \
 	tests/cli/first_screen.sh tests/cli/report_keys.sh \
