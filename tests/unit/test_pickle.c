@@ -124,9 +124,10 @@ END_TEST
 	"'alloc'$94$30'free_requested'$94$30"
 #define ALIKE(action, addr, size, stream)                                      \
 	"}$94(h$00h" action "h$01J" addr "h$02M" size "h$03" stream "u"
-#define GREEN ALIKE("$04", "$00$00$01$00", "$00$02", "K$00")
-#define RED   ALIKE("$05", "$00$00$01$00", "$00$02", "K$00")
-#define FILL  "zzzzzzzzzzzzzzzzzzzzz"
+#define GREEN	 ALIKE("$04", "$00$00$01$00", "$00$02", "K$00")
+#define RED	 ALIKE("$05", "$00$00$01$00", "$00$02", "K$00")
+#define OWN_TEXT "}$94(h$00'alloc'$94h$01J$00$00$01$00h$02M$00$02h$03K$00u"
+#define FILL	 "zzzzzzzzzzzzzzzzzzzzz"
 /* Entries of bytes this close to the end are read one opcode at a time. */
 #define TAIL                                                                   \
 	"'x'C$ff" FILL FILL FILL FILL FILL FILL FILL FILL FILL FILL FILL FILL  \
@@ -155,6 +156,10 @@ static const struct {
 	{ GREEN "'size'q$01$30'addr'q$02$30"
 		"}$94(h$00h$04h$01J$00$02$00$00h$02M$00$08h$03K$00u",
 	  2048, 512, 0, 2, GP_ALLOC },
+	/* an action by reference to one that an entry like it brought along:
+	 * 6 and 8 are the entries, 7 and 9 their texts */
+	{ OWN_TEXT OWN_TEXT ALIKE("$09", "$00$02$01$00", "$00$04", "K$00"),
+	  66048, 1024, 0, 3, GP_ALLOC },
 };
 
 START_TEST(test_entries_may_be_alike)

@@ -252,9 +252,57 @@ START_TEST(a_part_does_what_the_whole_does_there)
 }
 END_TEST
 
+/* What was asked for, and what is done about it: before an alloc, behind an
+ * empty_cache. */
+#define ASKS(id) "{\"op\": \"alloc\", \"id\": " #id ", \"size\": 512}, "
+#define GROWS                                                                  \
+	"{\"op\": \"segment_alloc\", \"addr\": 4194304, \"size\": 2097152}, "
+#define GIVES                                                                  \
+	"{\"op\": \"segment_free\", \"addr\": 4194304, \"size\": 2097152}, "
+#define EMPTIES "{\"op\": \"empty_cache\"}, "
+#define NOTES	"{\"op\": \"mark\", \"name\": \"step\"}, "
+#define WAITS	"{\"op\": \"synchronize\", \"stream\": 0}, "
+#define END	"{\"op\": \"empty_cache\"}"
+
+static const struct {
+	const char *events;
+	uint64_t asked, place;
+} places[] = {
+	{ ASKS(1) ASKS(2) END, 1, 1 },
+	{ ASKS(1) GROWS ASKS(2) END, 2, 1 },
+	{ ASKS(1) GIVES GROWS ASKS(2) END, 3, 1 },
+	{ ASKS(1) GIVES GROWS ASKS(2) END, 4, 4 },
+	{ ASKS(1) EMPTIES GIVES GIVES ASKS(2) END, 2, 4 },
+	{ ASKS(1) EMPTIES GIVES GROWS ASKS(2) END, 4, 3 },
+	/* What belongs to no request is no part of it. */
+	{ ASKS(1) NOTES GROWS ASKS(2) END, 1, 1 },
+	{ ASKS(1) NOTES GROWS ASKS(2) END, 3, 2 },
+	{ ASKS(1) WAITS GROWS ASKS(2) END, 3, 2 },
+	{ ASKS(1) GROWS NOTES ASKS(2) END, 3, 1 },
+	{ ASKS(1) GROWS WAITS ASKS(2) END, 3, 1 },
+};
+
+START_TEST(no_request_is_cut_from_what_is_done_about_it)
+{
+	for (size_t i = 0; i < COUNT_OF(places); i++) {
+		char text[2048];
+		struct gp_trace *trace;
+
+		snprintf(text, sizeof(text), ONE_DEVICE("%s"),
+			 places[i].events);
+		trace = trace_of(text);
+		ck_assert_uint_eq(
+			gp_slice_place(trace->devices, places[i].asked),
+			places[i].place);
+		gp_trace_destroy(trace);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
+		{ no_request_is_cut_from_what_is_done_about_it, 0 },
 		{ a_part_does_what_the_whole_does_there, 0 },
 	};
 
