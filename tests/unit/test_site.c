@@ -52,6 +52,10 @@ static const struct row rows[] = {
 	    "/lm/run.py:8 main" },
 	  "lm/run.py:8 main (at::native::)",
 	  NULL },
+	/* That namespace is not what a function is given. */
+	{ { UNWINDER, "lm::(anonymous namespace)::run(int)" },
+	  "lm::(anonymous namespace)::run",
+	  NULL },
 	/* The outermost operator is what was called. */
 	{ { UNWINDER, "at::_ops::bmm::call(int)",
 	    "at::native::einsum(std::string, int)",

@@ -191,6 +191,23 @@ START_TEST(test_members_and_frames_follow_each_other)
 }
 END_TEST
 
+/* Frames with other programs' notes, as pzstd writes them, may come first. */
+START_TEST(test_skippable_frames_are_left_out)
+{
+	unsigned char plain[100] = "abc";
+	unsigned char packed[1000] = { 0x5a, 0x2a, 0x4d, 0x18, 3,  0,
+				       0,    0,	   'a',	 'b',  'c' };
+	size_t n = 11 + pack_zstd(plain, sizeof(plain), packed + 11,
+				  sizeof(packed) - 11);
+	struct reader reader = { .file = NULL };
+
+	ck_assert_int_eq(open_bytes(&reader, packed, n), GP_OK);
+	ck_assert_uint_eq(read_all(&reader.source, plain), sizeof(plain));
+	ck_assert_int_eq(reader.source.status, GP_OK);
+	close_bytes(&reader);
+}
+END_TEST
+
 /* What follows the last member is padding. */
 START_TEST(test_zeros_behind_gzip_are_left_out)
 {
@@ -442,6 +459,7 @@ int main(void)
 		{ test_all_bytes_arrive, 0 },
 		{ test_files_are_closed, 0 },
 		{ test_members_and_frames_follow_each_other, 0 },
+		{ test_skippable_frames_are_left_out, 0 },
 		{ test_zeros_behind_gzip_are_left_out, 0 },
 		{ test_cut_streams_are_errors, 0 },
 		{ test_damaged_streams_are_errors, 0 },
