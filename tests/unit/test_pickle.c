@@ -64,6 +64,9 @@ static const char *const same[] = {
 	/* pinned host memory looks alike, and is none of a device's */
 	SNAPSHOT("'host_segments' ](" SEGMENT "e 'host_traces' ](](" ALLOC
 		 "ee" SEGMENTS TRACE(GROW ALLOC)),
+	/* an integer of no bytes */
+	SNAPSHOT(SEGMENTS TRACE("}('action''segment_alloc' 'addr'65536 "
+				"'size'2097152 'stream'$8a$00u" ALLOC)),
 	/* other devices, without anything */
 	SNAPSHOT(SEGMENTS "'device_traces' ](](" GROW ALLOC "e]]e"),
 	/* notes that are no event */
