@@ -278,12 +278,13 @@ static const struct gp_device_ops recorded_ops = {
 	.destroy = recorded_destroy,
 };
 
-/* Not segment_alloc and segment_map: these belong to the next request. */
-static bool is_returned(const struct gp_event *event)
+/* Not segment_alloc and segment_map: these belong to the next request, as do
+ * releases of other pools than the one emptied. */
+static bool is_returned(const struct gp_event *event, uint16_t pool)
 {
 	switch ((enum gp_event_kind)event->kind) {
 	case GP_SEGMENT_FREE:
-	case GP_SEGMENT_UNMAP:
+	case GP_SEGMENT_UNMAP: return !pool || event->pool == pool;
 	case GP_FREE_COMPLETED:
 	case GP_SNAPSHOT: return true;
 	case GP_SYNCHRONIZE: return event->id != GP_NO_ID;
@@ -291,9 +292,13 @@ static bool is_returned(const struct gp_event *event)
 	}
 }
 
-size_t recorded_end_of_returns(const struct gp_device_trace *trace, size_t at)
+size_t recorded_end_of_returns(const struct gp_device_trace *trace,
+			       size_t empty_cache)
 {
-	while (at < trace->event_count && is_returned(&trace->events[at]))
+	uint16_t pool = trace->events[empty_cache].pool;
+	size_t at = empty_cache + 1;
+
+	while (at < trace->event_count && is_returned(&trace->events[at], pool))
 		at++;
 	return at;
 }

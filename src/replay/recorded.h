@@ -60,9 +60,9 @@ void recorded_init(struct recorded *recorded,
 /* Sets the range of outcomes that belong to the next request. */
 void recorded_aim(struct recorded *recorded, size_t at, size_t stop);
 
-/* Returns the index after the releases of an empty_cache, which begin at
- * `at`. */
-size_t recorded_end_of_returns(const struct gp_device_trace *trace, size_t at);
+/* Returns the index after the releases of an empty_cache. */
+size_t recorded_end_of_returns(const struct gp_device_trace *trace,
+			       size_t empty_cache);
 
 /* ---- fidelity ---- */
 

@@ -187,12 +187,6 @@ static void do_alloc(struct replay *r, const struct gp_event *event)
 		note_unserved(r, event, answer);
 }
 
-/* Those of empty_cache are recorded after it. */
-static size_t end_of_outcomes(const struct replay *r)
-{
-	return recorded_end_of_returns(r->device_trace, r->event + 1);
-}
-
 static void set_other(struct replay *r, uint64_t bytes)
 {
 	struct gp_no_room *others = &r->result->others;
@@ -214,8 +208,10 @@ static bool ends_outcomes(const struct gp_event *event)
 
 static void pass_outcomes(struct replay *r, const struct gp_event *event)
 {
+	/* Those of empty_cache are recorded after it. */
 	if (event->kind == GP_EMPTY_CACHE)
-		r->first_outcome = end_of_outcomes(r);
+		r->first_outcome =
+			recorded_end_of_returns(r->device_trace, r->event);
 	else if (ends_outcomes(event))
 		r->first_outcome = r->event + 1;
 }

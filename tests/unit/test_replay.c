@@ -594,6 +594,31 @@ START_TEST(a_pools_pages_go_back_in_no_more_calls_than_they_came)
 }
 END_TEST
 
+/* The next request then released the default pool's to make room. */
+START_TEST(an_emptied_pool_does_not_release_what_others_hold)
+{
+	struct gp_trace *trace = trace_of(ONE_DEVICE(
+		"{\"op\": \"segment_alloc\", \"size\": 20971520, \"addr\": "
+		"67108864},"
+		"{\"op\": \"alloc\", \"id\": 1, \"size\": 20971520, \"addr\": "
+		"67108864},"
+		"{\"op\": \"free\", \"id\": 1},"
+		"{\"op\": \"empty_cache\", \"pool\": [0, 1]},"
+		"{\"op\": \"segment_free\", \"size\": 20971520, \"addr\": "
+		"67108864},"
+		"{\"op\": \"segment_alloc\", \"size\": 31457280, \"addr\": "
+		"134217728},"
+		"{\"op\": \"alloc\", \"id\": 2, \"size\": 31457280, \"addr\": "
+		"134217728}"));
+	struct gp_replay_result result = replay(trace, GP_VERIFY, 41943040);
+
+	ck_assert_uint_eq(result.stats.num_alloc_retries, 1);
+	ck_assert_uint_eq(result.at_peak.reserved, 31457280);
+	gp_replay_release(&result);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 START_TEST(what_a_config_leaves_out_is_as_it_was_recorded)
 {
 	struct gp_trace *trace = trace_of(
@@ -815,6 +840,7 @@ int main(void)
 		{ the_peak_is_kept_where_most_is_allocated, 0 },
 		{ a_capture_that_depends_on_its_graph_is_refused, 0 },
 		{ a_pools_pages_go_back_in_no_more_calls_than_they_came, 0 },
+		{ an_emptied_pool_does_not_release_what_others_hold, 0 },
 		{ what_a_config_leaves_out_is_as_it_was_recorded, 0 },
 		{ a_conf_that_is_not_understood_leaves_nothing, 0 },
 		{ what_an_engine_leaves_out_means_nothing_to_it, 0 },
