@@ -114,15 +114,15 @@ static const struct gp_change_row rows[GP_CHANGES] = {
 		.source = "run",
 	},
 	[GP_CHANGE_POOL_OBJECTS] = {
-		.since = 7,
+		.since = 6,
 		.sentence = "a MemPool holds its pool from its creation on "
 			"(createOrIncrefPool)",
-		.source = "#148378; run",
+		.source = "ensureExistsAndIncrefPool in 2.6; run",
 	},
 	[GP_CHANGE_POOL_EMPTY] = {
-		.since = 8,
+		.since = 6,
 		.sentence = "emptyCache of one pool",
-		.source = "run",
+		.source = "MemPoolContext until 2.7; run",
 	},
 	[GP_CHANGE_POOL_NO_SPLIT] = {
 		.since = 10,

@@ -171,16 +171,43 @@ int shim_record_stream(uint64_t addr, uint64_t stream)
 	return answer;
 }
 
+#if SHIM_RELEASE == 6 || SHIM_RELEASE == 7
+// A c10::cuda::MemPool, whose constructor would create another pool.
+struct named_pool {
+	void *allocator;
+	bool is_user_created;
+	c10::cuda::MempoolId_t id;
+	c10::DeviceIndex device;
+};
+
+static_assert(sizeof(named_pool) == sizeof(c10::cuda::MemPool));
+
+// Of the pool of the innermost context, if there is one.
+static void empty_cache(const uint64_t pool[2])
+{
+	named_pool named = { nullptr, true, id_of(pool), shim_device };
+	c10::cuda::MemPoolContext context(
+		pool[0] || pool[1]
+			? reinterpret_cast<c10::cuda::MemPool *>(&named)
+			: nullptr);
+
+	allocator::emptyCache();
+}
+#else
+static void empty_cache(const uint64_t pool[2])
+{
+#if SHIM_RELEASE >= 8
+	allocator::get()->emptyCache(id_of(pool));
+#else
+	(void)pool;
+	allocator::emptyCache();
+#endif
+}
+#endif
+
 int shim_empty_cache(const uint64_t pool[2])
 {
-	return guarded([&] {
-#if SHIM_RELEASE >= 8
-		allocator::get()->emptyCache(id_of(pool));
-#else
-		(void)pool;
-		allocator::emptyCache();
-#endif
-	});
+	return guarded([&] { empty_cache(pool); });
 }
 
 int shim_set_fraction(double fraction)

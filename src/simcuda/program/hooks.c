@@ -38,6 +38,11 @@ struct torch_stream {
 	uint64_t device, id;
 };
 
+/* MempoolId_t, returned in two registers. */
+struct torch_pool_id {
+	uint64_t first, second;
+};
+
 /* One in a process, like the allocator. */
 static struct {
 	const struct layout *layout;
@@ -47,6 +52,8 @@ static struct {
 	function original[64];
 	struct torch_stream (*current)(signed char device);
 	uint64_t (*handle)(const struct torch_stream *stream);
+	void *(*active_pool)(void);
+	struct torch_pool_id (*pool_id)(void *pool);
 } hooks;
 
 #define ORIGINAL(slot, type, ...)                                              \
@@ -167,18 +174,30 @@ static void on_set_fraction(void *self, double fraction, signed char device)
 	(self, fraction, device);
 }
 
+/* The pool that emptyCache is limited to: in 2.6 and 2.7 that of the innermost
+ * MemPoolContext. */
+static struct torch_pool_id pool_to_empty(uint64_t first, uint64_t second)
+{
+	void *active;
+
+	if (hooks.layout->release >= FIRST_EMPTY_CACHE_POOL)
+		return (struct torch_pool_id){ first, second };
+	active =
+		hooks.active_pool && hooks.pool_id ? hooks.active_pool() : NULL;
+	return active ? hooks.pool_id(active) : (struct torch_pool_id){ 0 };
+}
+
 /* In releases whose empty_cache takes no pool, these registers hold garbage. */
 static void on_empty_cache(void *self, uint64_t first, uint64_t second)
 {
-	const uint64_t pool[] = { first, second };
-	bool has_pool = hooks.layout->release >= FIRST_EMPTY_CACHE_POOL &&
-			(first || second);
+	struct torch_pool_id id = pool_to_empty(first, second);
+	const uint64_t pool[] = { id.first, id.second };
 
 	intercepted_settle();
 	for (int i = 0; i < process.device_count; i++) {
 		if (!recorder_begin("empty_cache", i))
 			continue;
-		if (has_pool)
+		if (pool[0] || pool[1])
 			recorder_put_pool(pool);
 		recorder_end();
 	}
@@ -434,6 +453,10 @@ void hooks_set(const struct layout *layout)
 		hooks.lib, "_ZN3c104cuda20getCurrentCUDAStreamEa");
 	hooks.handle = (uint64_t(*)(const struct torch_stream *))dlsym(
 		hooks.lib, "_ZNK3c104cuda10CUDAStream6streamEv");
+	hooks.active_pool = (void *(*)(void))dlsym(
+		hooks.lib, "_ZN3c104cuda14MemPoolContext16getActiveMemPoolEv");
+	hooks.pool_id = (struct torch_pool_id(*)(void *))dlsym(
+		hooks.lib, "_ZN3c104cuda7MemPool2idEv");
 	exchange_all();
 	process_hooks.wait = on_wait;
 }
