@@ -142,8 +142,16 @@ static bool could_serve(const struct history *h, const struct gp_event *release,
 
 	return release->stream == request->stream &&
 	       release->pool == request->pool && release->size >= size &&
-	       !gp_settings_is_too_large(&h->settings, release->size, size) &&
 	       (size <= GP_SMALL_SIZE) == gp_history_is_small(h, release);
+}
+
+/* Whether a free block of this many bytes, or up to `slack` more, could have
+ * served the request. */
+static bool is_fit(const struct history *h, uint64_t free, uint64_t slack,
+		   uint64_t size)
+{
+	return free >= size &&
+	       !gp_settings_is_too_large(&h->settings, free + slack, size);
 }
 
 /* Whether the segment, or its part before or after the blocks that completed
@@ -153,24 +161,29 @@ static bool was_free(const struct history *h, const struct part *part,
 		     const struct gp_event *release, uint64_t size)
 {
 	uint64_t end = release->addr + release->size;
-	uint64_t first = end, last = release->addr;
+	uint64_t first = end, last = release->addr, slack = 0;
 	bool is_small = gp_history_is_small(h, release);
 
 	for (size_t i = h->raw_at; i < part->last_release; i++) {
 		const struct gp_event *e = &h->raw[i];
-		uint64_t most;
+		uint64_t block, more;
 
 		if (e->kind != GP_FREE_COMPLETED || e->addr < release->addr ||
 		    e->addr >= end)
 			continue;
 		first = gp_smaller(first, e->addr);
-		most = gp_settings_round(&h->settings, e->size);
-		if (!is_small)
-			most += gp_history_most_slack(&h->settings, most);
-		last = gp_larger(last, e->addr + most);
+		block = gp_settings_round(&h->settings, e->size);
+		more = is_small ? 0
+				: gp_history_most_slack(&h->settings, block);
+		if (e->addr + block + more > last) {
+			last = e->addr + block + more;
+			slack = more;
+		}
 	}
-	return first - release->addr >= size ||
-	       (last <= end && end - last >= size);
+	if (first == end)
+		return is_fit(h, release->size, 0, size);
+	return is_fit(h, first - release->addr, 0, size) ||
+	       (last <= end && is_fit(h, end - last, slack, size));
 }
 
 /* The request that a growth or an oom belongs to; NULL: the file ends before
@@ -208,13 +221,35 @@ static bool was_cached(const struct history *h, const struct part *part,
 	return false;
 }
 
+/* Whether the request's pages have addresses that others, of another stream or
+ * pool, gave up: to make room, these would have been released after the request
+ * had reserved its own. */
+static bool was_given_up(const struct history *h, const struct part *part)
+{
+	const struct gp_event *growth = &h->raw[part->growth];
+
+	if (growth->kind != GP_SEGMENT_MAP)
+		return false;
+	for (size_t i = part->first_release; i <= part->last_release; i++) {
+		const struct gp_event *e = &h->raw[i];
+
+		if (e->kind == GP_SEGMENT_UNMAP &&
+		    growth->addr - e->addr < e->size)
+			return e->stream != growth->stream ||
+			       e->pool != growth->pool ||
+			       gp_history_is_small(h, e) !=
+				       gp_history_is_small(h, growth);
+	}
+	return false;
+}
+
 static bool is_programs(const struct history *h, const struct part *part,
 			size_t to)
 {
 	if (part->first_release == to || part->had_growth_before)
 		return false;
 	return part->growth == to || had_room(h, part) ||
-	       was_cached(h, part, to);
+	       was_given_up(h, part) || was_cached(h, part, to);
 }
 
 /* The private pool of all releases of a run, if it is the same; else 0. */

@@ -223,6 +223,65 @@ START_TEST(what_was_free_beside_what_is_waited_for_is_not_given_back)
 }
 END_TEST
 
+/* Pages of 20 MiB are given back, and these are mapped next. A retry would have
+ * reserved the addresses before it released others'. */
+static const struct {
+	unsigned addr, size, stream;
+	bool is_programs;
+} mapped_again[] = {
+	{ 20971520, 41943040, 0, false },
+	{ 20971520, 41943040, 7, true },
+	{ 20971520, 2097152, 0, true },
+	{ 104857600, 41943040, 7, false },
+};
+
+START_TEST(addresses_that_another_stream_or_pool_has_next_were_given_up)
+{
+	static const char form[] =
+		"{\"segments\": [{\"address\": %u, \"total_size\": %u, "
+		"\"stream\": %u, \"segment_type\": \"large\", "
+		"\"is_expandable\": true, \"blocks\": [{\"size\": %u, "
+		"\"state\": \"inactive\"}]}], \"device_traces\": [["
+		"{\"action\": \"segment_unmap\", \"addr\": 20971520, "
+		"\"size\": 20971520, \"stream\": 0}, "
+		"{\"action\": \"segment_map\", \"addr\": %u, \"size\": %u, "
+		"\"stream\": %u}]]}";
+
+	for (size_t i = 0; i < COUNT_OF(mapped_again); i++) {
+		unsigned addr = mapped_again[i].addr;
+		unsigned size = mapped_again[i].size;
+		unsigned stream = mapped_again[i].stream;
+		char text[1024];
+		struct gp_trace *trace;
+
+		snprintf(text, sizeof(text), form, addr, size, stream, size,
+			 addr, size, stream);
+		trace = whole(text);
+		ck_assert_uint_eq(trace->devices[0].guesses.empty_caches,
+				  mapped_again[i].is_programs);
+		gp_trace_destroy(trace);
+	}
+}
+END_TEST
+
+/* Of 40 MiB 20 were free, of which max_split_size_mb does not keep requests. */
+START_TEST(free_parts_of_large_segments_serve_requests_that_segments_do_not)
+{
+	struct gp_trace *trace = whole(
+		"{\"segments\": [], \"allocator_settings\": "
+		"{\"PYTORCH_CUDA_ALLOC_CONF\": \"max_split_size_mb:32\"}, "
+		"\"device_traces\": [[" ENTRY("free_requested", 209715200,
+					      20971520) ", " OTHER
+			ENTRY("free_completed", 209715200, 20971520) ", " ENTRY(
+				"segment_free", 209715200,
+				41943040) ", " GROWN ENTRY("alloc", 20971520,
+							   4194304) "]]}");
+
+	ck_assert_uint_eq(trace->devices[0].guesses.empty_caches, 1);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 /* The block that is waited for begins where that segment ends. */
 START_TEST(what_lies_behind_a_segment_does_not_hold_it)
 {
@@ -763,6 +822,10 @@ int main(void)
 		{ what_was_free_before_the_wait_is_not_given_back_to_make_room,
 		  0 },
 		{ what_was_free_beside_what_is_waited_for_is_not_given_back,
+		  0 },
+		{ addresses_that_another_stream_or_pool_has_next_were_given_up,
+		  0 },
+		{ free_parts_of_large_segments_serve_requests_that_segments_do_not,
 		  0 },
 		{ what_lies_behind_a_segment_does_not_hold_it, 0 },
 		{ what_is_freed_where_nothing_is_was_lost, 0 },
