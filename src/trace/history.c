@@ -221,10 +221,30 @@ static bool was_cached(const struct history *h, const struct part *part,
 	return false;
 }
 
+/* Whether the request got a block whose pages, until they were released, had
+ * all been mapped and free: nothing had to make room for it. */
+static bool was_whole(const struct history *h, const struct part *part,
+		      const struct gp_event *release, size_t to)
+{
+	const struct gp_event *growth = &h->raw[part->growth];
+	const struct gp_event *request = request_of(h, part, to);
+
+	if (!request || part->growth + 1 != to ||
+	    h->settings.max_split_size != GP_UNLIMITED ||
+	    growth->addr + growth->size > release->addr + release->size)
+		return false;
+	for (size_t i = h->raw_at; i < part->last_release; i++)
+		if (h->raw[i].kind == GP_FREE_COMPLETED &&
+		    h->raw[i].addr - request->addr < request->size)
+			return false;
+	return true;
+}
+
 /* Whether the request's pages have addresses that others, of another stream or
  * pool, gave up: to make room, these would have been released after the request
  * had reserved its own. */
-static bool was_given_up(const struct history *h, const struct part *part)
+static bool was_given_up(const struct history *h, const struct part *part,
+			 size_t to)
 {
 	const struct gp_event *growth = &h->raw[part->growth];
 
@@ -238,7 +258,8 @@ static bool was_given_up(const struct history *h, const struct part *part)
 			return e->stream != growth->stream ||
 			       e->pool != growth->pool ||
 			       gp_history_is_small(h, e) !=
-				       gp_history_is_small(h, growth);
+				       gp_history_is_small(h, growth) ||
+			       was_whole(h, part, e, to);
 	}
 	return false;
 }
@@ -249,7 +270,7 @@ static bool is_programs(const struct history *h, const struct part *part,
 	if (part->first_release == to || part->had_growth_before)
 		return false;
 	return part->growth == to || had_room(h, part) ||
-	       was_given_up(h, part) || was_cached(h, part, to);
+	       was_given_up(h, part, to) || was_cached(h, part, to);
 }
 
 /* The private pool of all releases of a run, if it is the same; else 0. */

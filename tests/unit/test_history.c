@@ -264,6 +264,39 @@ START_TEST(addresses_that_another_stream_or_pool_has_next_were_given_up)
 }
 END_TEST
 
+/* 20 MiB amid the 40 MiB of a request are unmapped and mapped again; it could
+ * have had them before, unless a part of them was waited for. */
+START_TEST(pages_amid_a_free_block_are_not_given_back_for_it)
+{
+	static const char *const completed[] = {
+		ENTRY("free_completed", 41943040, 2097152),
+		ENTRY("free_completed", 209715200, 2097152),
+	};
+	static const char end[] =
+		"{\"address\": 20971520, \"total_size\": 62914560, "
+		"\"stream\": 0, \"segment_type\": \"large\", "
+		"\"is_expandable\": true, \"blocks\": ["
+		"{\"size\": 10485760, \"state\": \"inactive\"}, "
+		"{\"size\": 41943040, \"state\": \"active_allocated\"}, "
+		"{\"size\": 10485760, \"state\": \"inactive\"}]}";
+	const char *given = ENTRY("segment_unmap", 41943040, 20971520);
+	const char *grown = ENTRY("segment_map", 41943040, 20971520);
+	const char *taken = ENTRY("alloc", 31457280, 41943040);
+
+	for (size_t i = 0; i < COUNT_OF(completed); i++) {
+		char text[2048];
+		struct gp_trace *trace;
+
+		snprintf(text, sizeof(text),
+			 SNAPSHOT("%s", ASKED OTHER "%s, %s, %s, %s"), end,
+			 completed[i], given, grown, taken);
+		trace = whole(text);
+		ck_assert_uint_eq(trace->devices[0].guesses.empty_caches, i);
+		gp_trace_destroy(trace);
+	}
+}
+END_TEST
+
 /* Of 40 MiB 20 were free, of which max_split_size_mb does not keep requests. */
 START_TEST(free_parts_of_large_segments_serve_requests_that_segments_do_not)
 {
@@ -825,6 +858,7 @@ int main(void)
 		  0 },
 		{ addresses_that_another_stream_or_pool_has_next_were_given_up,
 		  0 },
+		{ pages_amid_a_free_block_are_not_given_back_for_it, 0 },
 		{ free_parts_of_large_segments_serve_requests_that_segments_do_not,
 		  0 },
 		{ what_lies_behind_a_segment_does_not_hold_it, 0 },
