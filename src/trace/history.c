@@ -264,13 +264,41 @@ static bool was_given_up(const struct history *h, const struct part *part,
 	return false;
 }
 
+/* Whether a block that max_split_size_mb calls oversize was released after
+ * another: to make room for a request of its stream and pool, such blocks are
+ * released first (release_available_cached_blocks). */
+static bool was_out_of_turn(const struct history *h, const struct part *part,
+			    size_t to)
+{
+	const struct gp_event *request = request_of(h, part, to);
+	bool is_later = false;
+
+	if (!request || h->settings.gc_threshold > 0)
+		return false;
+	for (size_t i = h->raw_at; i <= part->last_release; i++) {
+		const struct gp_event *e = &h->raw[i];
+		bool is_oversize = e->kind == GP_SEGMENT_FREE &&
+				   e->stream == request->stream &&
+				   e->pool == request->pool &&
+				   e->size >= h->settings.max_split_size;
+
+		if (e->kind == GP_FREE_COMPLETED)
+			return false;
+		if (is_oversize)
+			return is_later && request->size > GP_SMALL_SIZE;
+		is_later |= gp_event_is_release(e->kind);
+	}
+	return false;
+}
+
 static bool is_programs(const struct history *h, const struct part *part,
 			size_t to)
 {
 	if (part->first_release == to || part->had_growth_before)
 		return false;
 	return part->growth == to || had_room(h, part) ||
-	       was_given_up(h, part, to) || was_cached(h, part, to);
+	       was_given_up(h, part, to) || was_cached(h, part, to) ||
+	       was_out_of_turn(h, part, to);
 }
 
 /* The private pool of all releases of a run, if it is the same; else 0. */

@@ -315,6 +315,35 @@ START_TEST(free_parts_of_large_segments_serve_requests_that_segments_do_not)
 }
 END_TEST
 
+/* A retry releases what is oversize first: of 32 MiB or more. */
+START_TEST(oversize_segments_make_room_before_others)
+{
+	static const char *const releases[][2] = {
+		{ ENTRY("segment_free", 209715200, 41943040),
+		  ENTRY("segment_free", 104857600, 20971520) },
+		{ ENTRY("segment_free", 104857600, 20971520),
+		  ENTRY("segment_free", 209715200, 41943040) },
+	};
+	static const char form[] =
+		"{\"segments\": [], \"allocator_settings\": "
+		"{\"PYTORCH_CUDA_ALLOC_CONF\": \"max_split_size_mb:32\"}, "
+		"\"device_traces\": [[%s, %s, %s, %s]]}";
+	const char *grown = ENTRY("segment_alloc", 20971520, 62914560);
+	const char *taken = ENTRY("alloc", 20971520, 62914560);
+
+	for (size_t i = 0; i < COUNT_OF(releases); i++) {
+		char text[1024];
+		struct gp_trace *trace;
+
+		snprintf(text, sizeof(text), form, releases[i][0],
+			 releases[i][1], grown, taken);
+		trace = whole(text);
+		ck_assert_uint_eq(trace->devices[0].guesses.empty_caches, i);
+		gp_trace_destroy(trace);
+	}
+}
+END_TEST
+
 /* The block that is waited for begins where that segment ends. */
 START_TEST(what_lies_behind_a_segment_does_not_hold_it)
 {
@@ -861,6 +890,7 @@ int main(void)
 		{ pages_amid_a_free_block_are_not_given_back_for_it, 0 },
 		{ free_parts_of_large_segments_serve_requests_that_segments_do_not,
 		  0 },
+		{ oversize_segments_make_room_before_others, 0 },
 		{ what_lies_behind_a_segment_does_not_hold_it, 0 },
 		{ what_is_freed_where_nothing_is_was_lost, 0 },
 		{ annotations_come_in_the_order_of_their_times, 0 },
