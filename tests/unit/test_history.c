@@ -26,6 +26,12 @@
 	"{\"action\": \"oom\", \"device_free\": 100, \"size\": " #size         \
 	", \"stream\": 0}"
 
+/* A snapshot under settings of the program's. */
+#define UNDER(conf, segments, entries)                                         \
+	"{\"allocator_settings\": {\"PYTORCH_CUDA_ALLOC_CONF\": \"" conf       \
+	"\"}, \"segments\": [" segments "], \"device_traces\": [[" entries     \
+	"]]}"
+
 #define ACTIVE	 "active_allocated"
 #define INACTIVE "inactive"
 
@@ -325,9 +331,10 @@ START_TEST(oversize_segments_make_room_before_others)
 		  ENTRY("segment_free", 209715200, 41943040) },
 	};
 	static const char form[] =
-		"{\"segments\": [], \"allocator_settings\": "
-		"{\"PYTORCH_CUDA_ALLOC_CONF\": \"max_split_size_mb:32\"}, "
-		"\"device_traces\": [[%s, %s, %s, %s]]}";
+		UNDER("max_split_size_mb:32",
+		      SEGMENT(20971520, 62914560, "large",
+			      BLOCK(20971520, 62914560, 62914560, ACTIVE)),
+		      "%s, %s, %s, %s");
 	const char *grown = ENTRY("segment_alloc", 20971520, 62914560);
 	const char *taken = ENTRY("alloc", 20971520, 62914560);
 
@@ -426,12 +433,6 @@ END_TEST
 	", " ENTRY("free_requested", addr, size) ", " ENTRY(                   \
 		"free_completed", addr, size) ", " ENTRY("segment_free", addr, \
 							 size) ", "
-
-/* A snapshot under settings of the program's. */
-#define UNDER(conf, segments, entries)                                         \
-	"{\"allocator_settings\": {\"PYTORCH_CUDA_ALLOC_CONF\": \"" conf       \
-	"\"}, \"segments\": [" segments "], \"device_traces\": [[" entries     \
-	"]]}"
 
 /* 20 MiB cannot serve a larger request, but 60 were reserved before: so much
  * there was room for. */
