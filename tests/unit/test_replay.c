@@ -85,6 +85,48 @@ START_TEST(addresses_that_a_refused_request_reserved_are_used_later)
 }
 END_TEST
 
+/* Neither of two requests that are refused fits into what the other reserved
+ * (up to 2.14); the third gets what has the lowest address, the others its next
+ * pages. */
+static const char refused_twice[] =
+	"{\"format\": \"gpupool-trace\", \"version\": 1, \"release\": "
+	"{\"first\": 14, \"last\": 14}, \"settings\": "
+	"\"expandable_segments:True\", \"devices\": [{\"device\": 0, "
+	"\"total_memory\": 134217728, \"events\": ["
+	"{\"op\": \"oom\", \"size\": 209715200, \"device_free\": 134217728},"
+	"{\"op\": \"alloc\", \"id\": 1, \"size\": 209715200, "
+	"\"refused\": true},"
+	"{\"op\": \"oom\", \"size\": 251658240, \"device_free\": 134217728},"
+	"{\"op\": \"alloc\", \"id\": 2, \"size\": 251658240, "
+	"\"refused\": true},"
+	"{\"op\": \"segment_map\", \"addr\": 70368744177664, "
+	"\"size\": 20971520},"
+	"{\"op\": \"alloc\", \"id\": 3, \"addr\": 70368744177664, "
+	"\"size\": 2097152},"
+	"{\"op\": \"segment_map\", \"addr\": 70368765149184, "
+	"\"size\": 20971520},"
+	"{\"op\": \"alloc\", \"id\": 4, \"addr\": 70368746274816, "
+	"\"size\": 20971520},"
+	"{\"op\": \"segment_map\", \"addr\": 70368786120704, "
+	"\"size\": 20971520},"
+	"{\"op\": \"alloc\", \"id\": 5, \"addr\": 70368767246336, "
+	"\"size\": 20971520}]}]}";
+
+START_TEST(each_refused_request_reserves_addresses_of_its_own)
+{
+	struct gp_trace *trace = trace_of(refused_twice);
+	struct gp_replay_config config = { .trace = trace, .mode = GP_VERIFY };
+	struct gp_replay_result result = played(&config);
+
+	ck_assert_uint_eq(result.fidelity.checked, 3);
+	ck_assert_uint_eq(result.fidelity.matched, 3);
+	ck_assert_uint_eq(result.fidelity.segments_matched, 3);
+	ck_assert_uint_eq(result.fidelity.segments_checked, 3);
+	gp_replay_release(&result);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 START_TEST(a_device_that_the_trace_does_not_have)
 {
 	struct gp_trace *trace =
@@ -821,6 +863,7 @@ int main(void)
 	const struct suite_test tests[] = {
 		{ a_verification_counts_what_it_chose_the_same, 0 },
 		{ addresses_that_a_refused_request_reserved_are_used_later, 0 },
+		{ each_refused_request_reserves_addresses_of_its_own, 0 },
 		{ a_device_that_the_trace_does_not_have, 0 },
 		{ the_first_mismatch_names_both_and_the_candidates, 0 },
 		{ a_what_if_has_new_memory_from_the_end_that_was_recorded, 0 },
