@@ -304,7 +304,7 @@ START_TEST(pages_amid_a_free_block_are_not_given_back_for_it)
 END_TEST
 
 /* Of 40 MiB 20 were free, of which max_split_size_mb does not keep requests. */
-START_TEST(free_parts_of_large_segments_serve_requests_that_segments_do_not)
+START_TEST(free_parts_serve_requests_that_whole_segments_do_not)
 {
 	struct gp_trace *trace = whole(
 		"{\"segments\": [], \"allocator_settings\": "
@@ -889,8 +889,7 @@ int main(void)
 		{ addresses_that_another_stream_or_pool_has_next_were_given_up,
 		  0 },
 		{ pages_amid_a_free_block_are_not_given_back_for_it, 0 },
-		{ free_parts_of_large_segments_serve_requests_that_segments_do_not,
-		  0 },
+		{ free_parts_serve_requests_that_whole_segments_do_not, 0 },
 		{ oversize_segments_make_room_before_others, 0 },
 		{ what_lies_behind_a_segment_does_not_hold_it, 0 },
 		{ what_is_freed_where_nothing_is_was_lost, 0 },
