@@ -210,7 +210,9 @@ static enum gp_status read_run(struct reader *r, const json_t *run,
 		json_string_value(json_object_get(run, "alloc_conf"));
 	const char *torch = json_string_value(json_object_get(run, "torch"));
 	const char *engine = json_string_value(json_object_get(run, "engine"));
+	const char *mode = json_string_value(json_object_get(run, "mode"));
 	const json_t *devices = json_object_get(run, "devices");
+	bool is_recorded = mode && !strcmp(mode, "verify");
 	enum gp_status status = GP_OK;
 	uint8_t release = 0;
 
@@ -230,6 +232,7 @@ static enum gp_status read_run(struct reader *r, const json_t *run,
 		one.conf = gp_mem_copy_text(conf ? conf : "",
 					    conf ? strlen(conf) : 0);
 		one.what_if = what_ifs_of(run);
+		one.mode = is_recorded ? GP_VERIFY : GP_WHAT_IF;
 		one.engine = gp_mem_copy_text(engine, strlen(engine));
 		GP_GROW(list->runs, list->count + 1, list->room);
 		list->runs[list->count++] = one;

@@ -629,7 +629,7 @@ static void print_side(const struct gp_page *page, const char *name,
 		     "%s  %s: %s%s%s; PyTorch 2.%u; memory: %s%s%.400s", name,
 		     side->name, engine ? engine : "", engine ? "; " : "",
 		     gp_head_settings(side->conf), side->release,
-		     gp_head_capacity(side->capacity, capacity),
+		     gp_head_run_capacity(side->mode, side->capacity, capacity),
 		     side->what_if ? "; what if: " : "",
 		     side->what_if ? side->what_if : "");
 	if (side->recorded.below)

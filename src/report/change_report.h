@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "gpupool/replay.h"
 #include "gpupool/status.h"
 #include "gpupool/trace.h"
 #include "study/metrics/change.h"
@@ -20,7 +21,8 @@ struct gp_change_side {
 	const char *name;    /* of the file, in the text */
 	const char *what_if; /* as a command line has it; NULL: none */
 	uint8_t release;
-	uint64_t capacity;	      /* GP_UNLIMITED: none */
+	enum gp_replay_mode mode;
+	uint64_t capacity; /* GP_UNLIMITED: none, or it is not known */
 	const struct gp_trace *trace; /* NULL: known from a report */
 	/* Of the recording, where this run has no limit; below 0: not known. */
 	struct gp_refused_room recorded;
@@ -68,6 +70,7 @@ struct gp_report_run {
 	char *conf, *engine; /* owned */
 	char *what_if;	     /* owned; NULL: none */
 	uint8_t release;
+	enum gp_replay_mode mode;
 	uint32_t device; /* CUDA's ordinal */
 	uint64_t capacity;
 	struct gp_breakdown breakdown;

@@ -117,8 +117,16 @@ const char *gp_head_capacity(uint64_t capacity, char text[GP_BYTES_TEXT])
 					: gp_bytes_text(capacity, text);
 }
 
-const char *gp_head_memory(const uint64_t *capacity, size_t devices,
-			   char text[GP_HEAD_MEMORY])
+const char *gp_head_run_capacity(enum gp_replay_mode mode, uint64_t capacity,
+				 char text[GP_BYTES_TEXT])
+{
+	return mode == GP_VERIFY && capacity == GP_UNLIMITED
+		       ? "not known"
+		       : gp_head_capacity(capacity, text);
+}
+
+const char *gp_head_memory(enum gp_replay_mode mode, const uint64_t *capacity,
+			   size_t devices, char text[GP_HEAD_MEMORY])
 {
 	uint64_t least = devices ? capacity[0] : GP_UNLIMITED, most = least;
 	char low[GP_BYTES_TEXT], high[GP_BYTES_TEXT];
@@ -127,9 +135,10 @@ const char *gp_head_memory(const uint64_t *capacity, size_t devices,
 		least = gp_smaller(least, capacity[i]);
 		most = gp_larger(most, capacity[i]);
 	}
-	snprintf(text, GP_HEAD_MEMORY, "%s%s%s%s", gp_head_capacity(least, low),
+	snprintf(text, GP_HEAD_MEMORY, "%s%s%s%s",
+		 gp_head_run_capacity(mode, least, low),
 		 least == most ? "" : " to ",
-		 least == most ? "" : gp_head_capacity(most, high),
+		 least == most ? "" : gp_head_run_capacity(mode, most, high),
 		 least == most ? "" : ", by device");
 	return text;
 }
@@ -353,15 +362,11 @@ void gp_head_device(const struct gp_page *page, const struct gp_report *report,
 	const struct gp_replay_result *result = &run->results[device];
 	const struct gp_device_trace *trace = &report->trace->devices[device];
 	char label[32], bytes[GP_BYTES_TEXT];
-	/* That of the recording, which need not have been without a limit. */
-	bool is_unknown =
-		run->mode == GP_VERIFY && run->capacity[device] == GP_UNLIMITED;
 
 	snprintf(label, sizeof(label), "Device %u", trace->device);
 	gp_page_field(
 		page, label, "memory: %s%s; %s in %s",
-		is_unknown ? "not known"
-			   : gp_head_capacity(run->capacity[device], bytes),
+		gp_head_run_capacity(run->mode, run->capacity[device], bytes),
 		is_fitted(report, run, device) ? " (fitted to the recording)"
 					       : "",
 		GP_PLURAL(result->allocs, "allocation"),

@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 
+#include "gpupool/replay.h"
 #include "base/bytes.h"
 #include "report/page.h"
 #include "report/report.h"
@@ -20,10 +21,15 @@ const char *gp_head_engine(const char *engine);
 /* "no limit" or a size. */
 const char *gp_head_capacity(uint64_t capacity, char text[GP_BYTES_TEXT]);
 
+/* The same of a run: where the recording does not show how large the device is,
+ * "not known", as it need not have been without a limit. */
+const char *gp_head_run_capacity(enum gp_replay_mode mode, uint64_t capacity,
+				 char text[GP_BYTES_TEXT]);
+
 /* The same for several devices: "40.00 GiB to 80.00 GiB, by device". */
 #define GP_HEAD_MEMORY (2 * GP_BYTES_TEXT + 16)
-const char *gp_head_memory(const uint64_t *capacity, size_t devices,
-			   char text[GP_HEAD_MEMORY]);
+const char *gp_head_memory(enum gp_replay_mode mode, const uint64_t *capacity,
+			   size_t devices, char text[GP_HEAD_MEMORY]);
 
 /* choice NULL: the user chose. */
 void gp_head_release(const struct gp_page *page, uint8_t release,

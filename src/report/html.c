@@ -440,7 +440,7 @@ static void write_run_line(const struct gp_report *report, size_t i, FILE *out)
 	gp_xml_text(gp_head_settings(run->conf), out);
 	fprintf(out, "; PyTorch 2.%u; memory: ", run->settings->release);
 	gp_xml_text(report->trace->device_count
-			    ? gp_head_memory(run->capacity,
+			    ? gp_head_memory(run->mode, run->capacity,
 					     report->trace->device_count,
 					     memory)
 			    : "none",

@@ -44,7 +44,8 @@ const struct gp_key keys_of_changes[] = {
 	KEY("what_if", TEXT, NULLABLE,
 	    "The what-ifs of the program, as flags; null: none."),
 	KEY("capacity", BYTES, NULLABLE,
-	    "Memory of the device; null: without a limit."),
+	    "Memory of the device; null: without a limit, or as it was "
+	    "recorded, where the recording does not show it."),
 	KEY("event", EVENT, 0, "The request at its peak."),
 	KEY("from_start", BOOL, 0,
 	    "Whether the run begins with all that it reserves."),

@@ -165,7 +165,8 @@ const struct gp_key keys_of_runs[] = {
 	NEW("run_device", "A device of a run."),
 	KEY("device", COUNT, 0, "CUDA's ordinal."),
 	KEY("capacity", BYTES, NULLABLE,
-	    "Memory of the device in this run; null: without a limit."),
+	    "Memory of the device in this run; null: without a limit, or as "
+	    "it was recorded, where the recording does not show it."),
 	KEY("memory_stats", INTEGER, MAP,
 	    "The keys of torch.cuda.memory_stats() of that release."),
 	OBJECT("fidelity", 0, "fidelity"),

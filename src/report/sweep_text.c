@@ -41,7 +41,7 @@ static const char *memory_text(const struct gp_sweep_report *sweep,
 		if (is_range)
 			all[count++] = trace->most_capacity;
 	}
-	gp_head_memory(all, count, text);
+	gp_head_memory(GP_WHAT_IF, all, count, text);
 	free(all);
 	return text;
 }

@@ -542,7 +542,7 @@ static void print_side(const struct gp_page *page, const char *name,
 		     "%s  %s%s%s; PyTorch 2.%u; memory: %s", name,
 		     engine ? engine : "", engine ? "; " : "",
 		     gp_head_settings(run->conf), run->settings->release,
-		     gp_head_memory(run->capacity, devices, memory));
+		     gp_head_memory(run->mode, run->capacity, devices, memory));
 	gp_head_what_ifs(page, run->what_ifs);
 }
 
