@@ -239,6 +239,17 @@ static void put_bars(const struct gp_gate_report *report,
 
 /* ---- what else there is to say ---- */
 
+static bool put_note(const struct gp_gate_result *result, const char *text,
+		     FILE *out)
+{
+	if (!*text)
+		return false;
+	fputs("- ", out);
+	put_code(result->run->name, out);
+	fprintf(out, ": %s\n", text);
+	return true;
+}
+
 static void put_notes(const struct gp_gate_file *file, FILE *out)
 {
 	char text[GP_GATE_TROUBLE];
@@ -258,13 +269,10 @@ static void put_notes(const struct gp_gate_file *file, FILE *out)
 		for (size_t d = 0; d < result->device_count; d++) {
 			gp_gate_divergence_text(&result->devices[d].divergence,
 						text);
-			if (result->status != GP_FAILED || !*text)
-				continue;
-			fputs("- ", out);
-			put_code(result->run->name, out);
-			fprintf(out, ": %s\n", text);
-			any = true;
+			if (result->status == GP_FAILED)
+				any |= put_note(result, text, out);
 		}
+		any |= put_note(result, gp_gate_shrunk_text(result, text), out);
 	}
 	if (any)
 		putc('\n', out);

@@ -174,6 +174,28 @@ const char *gp_gate_divergence_text(const struct gp_gate_divergence *divergence,
 	return text;
 }
 
+const char *gp_gate_shrunk_text(const struct gp_gate_result *result,
+				char text[GP_GATE_SENTENCE])
+{
+	char now[GP_COUNT_TEXT], then[GP_COUNT_TEXT];
+	uint64_t requests = 0, before = 0;
+
+	*text = 0;
+	if (result->status != GP_OK)
+		return text;
+	for (size_t d = 0; d < result->now->device_count; d++) {
+		requests += result->now->devices[d].fingerprint.requests;
+		before += result->baseline->devices[d].fingerprint.requests;
+	}
+	if (requests < before / 2)
+		snprintf(text, GP_GATE_SENTENCE,
+			 "it makes %s requests, its baseline %s: look whether "
+			 "the program ran to its end",
+			 gp_count_text(requests, now),
+			 gp_count_text(before, then));
+	return text;
+}
+
 const char *gp_gate_trouble(const struct gp_diag *diag,
 			    char text[GP_GATE_TROUBLE])
 {
@@ -298,12 +320,14 @@ static void write_result(const struct gp_page *page,
 			 const struct gp_gate_report *report,
 			 const struct gp_gate_result *result)
 {
-	char trouble[GP_GATE_TROUBLE];
+	char trouble[GP_GATE_TROUBLE], shrunk[GP_GATE_SENTENCE];
 
 	if (result->status == GP_OK) {
 		gp_page_line(page, GP_TONE_PLAIN, 4, "ok     %s: %s kept",
 			     result->run->name,
 			     GP_PLURAL(count_verdicts(result), "limit"));
+		if (*gp_gate_shrunk_text(result, shrunk))
+			gp_page_line(page, GP_TONE_BAD, 4, "  %s", shrunk);
 		write_gains(page, report, result);
 	} else if (result->status == GP_FAILED) {
 		gp_page_line(page, GP_TONE_BAD, 4, "WORSE  %s (%s)",

@@ -93,6 +93,11 @@ const char *gp_gate_limit_text(const struct gp_number *number,
 const char *gp_gate_divergence_text(const struct gp_gate_divergence *divergence,
 				    char text[GP_GATE_SENTENCE]);
 
+/* Of a run whose limits are kept, if it makes less than half of the requests of
+ * its baseline: one that was aborted keeps every upper limit. "" otherwise. */
+const char *gp_gate_shrunk_text(const struct gp_gate_result *result,
+				char text[GP_GATE_SENTENCE]);
+
 /* "file: record: what; hint". */
 #define GP_GATE_TROUBLE 1024
 const char *gp_gate_trouble(const struct gp_diag *diag,
