@@ -148,7 +148,7 @@ static void say_unknown(struct gp_words *words, const struct oom_message *m)
 		       "Out of memory: %s were asked for. The log has no more "
 		       "of PyTorch's message, so it cannot show the cause.",
 		       GP_BYTES(m->asked.bytes));
-	if (!m->device)
+	if (!m->is_named)
 		gp_say(words, " PyTorch%s ends it where it would name GPU 0.",
 		       m->is_async ? "" : " 2.3");
 }
@@ -390,6 +390,25 @@ static const char *whose(const struct oom_message *m)
 				  : "free or not this PyTorch's";
 }
 
+/* Whether it has the sizes that the conclusion follows from. */
+static bool has_sizes(const struct oom_message *m)
+{
+	return m->form == OOM_TOLD || m->form == OOM_ASYNC;
+}
+
+static void print_cut_device(const struct gp_page *page,
+			     const struct oom_message *m)
+{
+	char total[GP_BYTES_TEXT];
+
+	gp_bytes_text(m->total.bytes, total);
+	if (m->free.is_there)
+		gp_page_field(page, "Device", "%s, of which %s were free",
+			      total, GP_BYTES(m->free.bytes));
+	else
+		gp_page_field(page, "Device", "%s", total);
+}
+
 static void print_numbers(const struct gp_page *page,
 			  const struct oom_message *m,
 			  const struct oom_conclusion *c)
@@ -397,8 +416,11 @@ static void print_numbers(const struct gp_page *page,
 	char a[GP_BYTES_TEXT];
 
 	print_where(page, m);
-	if (!m->total.is_there)
+	if (!has_sizes(m)) {
+		if (m->total.is_there)
+			print_cut_device(page, m);
 		return;
+	}
 	gp_page_field(page, "Needed",
 		      "%s: %s in tensors, and what was asked for",
 		      gp_bytes_text(c->needed, a), GP_BYTES(c->allocated));
@@ -585,15 +607,15 @@ static void write_keys(struct gp_emit *json, const struct oom_message *m,
 		gp_emit_null(json, "worth_a_try");
 	gp_emit_text(json, "variable", m->variable);
 	write_printed(json, "asked_bytes", m->asked);
-	write_known(json, "allocated_bytes", m->total.is_there, c->allocated);
+	write_known(json, "allocated_bytes", has_sizes(m), c->allocated);
 	write_known(json, "reserved_bytes", m->form == OOM_TOLD,
 		    m->reserved.bytes);
 	write_printed(json, "free_bytes", m->free);
 	write_printed(json, "total_bytes", m->total);
 	write_printed(json, "limit_bytes", m->limit);
 	write_printed(json, "others_bytes", m->others);
-	write_known(json, "missing_bytes", m->total.is_there, c->missing);
-	write_known(json, "spilled_bytes", m->total.is_there, c->spilled);
+	write_known(json, "missing_bytes", has_sizes(m), c->missing);
+	write_known(json, "spilled_bytes", has_sizes(m), c->spilled);
 }
 
 static void write_several(struct gp_emit *json, const struct gp_log_report *r)

@@ -150,16 +150,21 @@ static void read_processes(const char *text, struct oom_message *m)
 	m->others.is_there = m->others.bytes > 0;
 }
 
+static void parse_sentence_of_device(const char *text, struct oom_message *m)
+{
+	m->total = bytes_after(text, "has a total capacity of ");
+	if (!m->total.is_there) /* as 2.1 spells it */
+		m->total = bytes_after(text, "has a total capacty of ");
+	m->free = bytes_after(text, " of which ");
+}
+
 /* PyTorch 2.1 and later (CUDACachingAllocator.cpp, malloc). */
 static bool parse_sentences(const char *text, struct oom_message *m)
 {
 	struct printed_bytes allocated =
 		bytes_after(text, "Of the allocated memory ");
 
-	m->total = bytes_after(text, "has a total capacity of ");
-	if (!m->total.is_there) /* as 2.1 spells it */
-		m->total = bytes_after(text, "has a total capacty of ");
-	m->free = bytes_after(text, " of which ");
+	parse_sentence_of_device(text, m);
 	if (!m->free.is_there && m->api == OOM_OF_XPU)
 		m->free.error = m->asked.bytes;
 	m->limit = bytes_before(text, " allowed; ");
@@ -256,6 +261,7 @@ static void parse_device(const char *size, struct oom_message *m)
 		at += strlen(before[i]);
 		/* PyTorch 2.3 prints the number itself, as a character. */
 		m->has_device = true;
+		m->is_named = *at;
 		m->device = *at >= 0 && *at < ' '
 				    ? (uint32_t)*at
 				    : (uint32_t)strtoul(at, NULL, 10);
@@ -324,7 +330,8 @@ static const char *parse_device_of_async(const char *text,
 	size_t digits = strspn(at, "0123456789");
 
 	m->is_async = true;
-	m->has_device = digits || (*at > 0 && *at < ' ');
+	m->is_named = digits || (*at > 0 && *at < ' ');
+	m->has_device = m->is_named;
 	m->device = digits	    ? (uint32_t)strtoul(at, NULL, 10)
 		    : m->has_device ? (uint32_t)*at
 				    : 0;
@@ -386,6 +393,9 @@ static bool parse_cut(const char *line, struct oom_message *message)
 	if (!m.asked.is_there)
 		return false;
 	parse_device(text + strlen(TRIED), &m);
+	parse_sentence_of_device(text, &m);
+	if (!m.total.is_there)
+		m.total = bytes_before(text, " total capacity; ");
 	*message = m;
 	return true;
 }

@@ -37,10 +37,11 @@ enum oom_form {
 	OOM_REJECTED, /* 2.12 and later, throw_on_cudamalloc_oom: the request */
 	OOM_ASYNC,    /* backend:cudaMallocAsync: not what it has cached */
 	OOM_ABSURD,   /* more than 2^60 bytes were asked for */
-	OOM_CUT,      /* little more than the request, or not even that */
-	OOM_MPS,      /* another allocator, on a Mac: the request */
-	OOM_DRIVER,   /* CUDA's own, of which nothing is known */
-	OOM_HOST,     /* the host had none */
+	OOM_CUT,    /* little more than the request and the device, or not even
+		       that */
+	OOM_MPS,    /* another allocator, on a Mac: the request */
+	OOM_DRIVER, /* CUDA's own, of which nothing is known */
+	OOM_HOST,   /* the host had none */
 };
 
 /* All are of the moment at which the error was raised. */
@@ -58,6 +59,7 @@ struct oom_message {
 	const char *variable; /* of the environment, for settings: as it names
 				 it, else as of that API */
 	bool has_device;
+	bool is_named; /* its number is printed, and does not end the message */
 	uint32_t device;
 	/* The size of the segment that was asked for: the request, rounded up
 	 * to 2 MiB, 20 MiB, or a multiple of 2 MiB. The request itself where
