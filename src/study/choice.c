@@ -57,13 +57,13 @@ struct field {
 };
 
 /* Whether the trial reserves clearly more than the present setting on a device
- * where that one fits. A user of the advice would see memory grow, even if the
- * need is lower. */
+ * where that one fits and can stay. A user of the advice would see memory grow,
+ * even if the need is lower. */
 static bool is_growth(const struct session *s, const struct gp_trial *trial)
 {
 	const struct gp_trial *as_it_is = s->study->trials;
 
-	if (!trial_is_served(s, as_it_is))
+	if (as_it_is->is_excluded || !trial_is_served(s, as_it_is))
 		return false;
 	for (size_t i = 0; i < s->study->case_count; i++)
 		if (s->is_in[i] &&
