@@ -843,7 +843,9 @@ const struct gp_key keys_of_advice[] = {
 	KEY("rank", COUNT, 0, "Its place, from 1."),
 	KEY("combination", COUNT, 0, "Index into combinations."),
 	KEY("alloc_conf", TEXT, 0, "Its settings."),
-	KEY("pareto", BOOL, 0, "Nothing has both less memory and less time."),
+	KEY("pareto", BOOL, 0,
+	    "Nothing that serves as many requests has both less memory and "
+	    "less time."),
 	KEY("tie_with_previous", BOOL, 0,
 	    "Nothing decides between it and the one before."),
 	KEY("peak_reserved_minus_recorded_bytes", MORE_BYTES, NULLABLE,

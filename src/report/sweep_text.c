@@ -403,6 +403,13 @@ static void print_answer(const struct scene *s)
 
 /* ---- the table ---- */
 
+/* The first serves the most, the last the least. */
+static bool serve_alike(const struct ranking *r)
+{
+	return !r->count || r->contenders[0].row->dropped ==
+				    r->contenders[r->count - 1].row->dropped;
+}
+
 static void print_table(const struct scene *s)
 {
 	struct gp_table table =
@@ -426,8 +433,9 @@ static void print_table(const struct scene *s)
 			r->count);
 	gp_page_blank(&s->page);
 	gp_page_line(&s->page, GP_TONE_PLAIN, 2,
-		     "* nothing here takes both less memory and less time "
+		     "* nothing here%s takes both less memory and less time "
 		     "(%zu of %zu).  = the same numbers as the line above.",
+		     serve_alike(r) ? "" : " that serves as many requests",
 		     front, r->count);
 	gp_page_line(&s->page, GP_TONE_PLAIN, 2,
 		     "allocs: allocations from the device. est.: time in all "
