@@ -384,8 +384,9 @@ const struct gp_key keys_of_advice[] = {
 	    "told."),
 	KEY("api", TEXT, 0, "cuda, hip (ROCm), xpu or mps (of a Mac)."),
 	KEY("cause", TEXT, 0,
-	    "The cause: fragmentation, private-pools, limit, others "
-	    "(processes), unseen (NVML did not report them), full, capacity, "
+	    "The cause: was-free (the device had enough right afterwards), "
+	    "fragmentation, private-pools, limit, others (processes), "
+	    "unseen (NVML did not report them), full, capacity, "
 	    "rejected (by throw_on_cudamalloc_oom), absurd-size (more than 1 "
 	    "EiB), driver (the message is of CUDA, not of PyTorch's "
 	    "allocator), host (it was the host's memory), unknown (the message "

@@ -46,20 +46,23 @@ static void say_other_room(struct gp_words *words, const struct oom_message *m,
 		gp_say(words, "; %s shows who holds them.", smi[m->api]);
 }
 
+static void say_moment(struct gp_words *words, const struct oom_message *m)
+{
+	char asked[GP_BYTES_TEXT];
+
+	gp_say(words,
+	       "Out of memory, but right afterwards the device had %s free, "
+	       "and %s were asked for: another process released it in between, "
+	       "or the device could not provide it.",
+	       GP_BYTES(m->free.bytes), gp_bytes_text(m->asked.bytes, asked));
+}
+
 static void say_placement(struct gp_words *words, const struct oom_message *m,
 			  const struct oom_conclusion *c)
 {
 	char asked[GP_BYTES_TEXT];
 
 	gp_bytes_text(m->asked.bytes, asked);
-	if (c->was_free) {
-		gp_say(words,
-		       "Out of memory, but right afterwards the device had %s "
-		       "free, and %s were asked for: another process released "
-		       "it in between, or the device could not provide it.",
-		       GP_BYTES(m->free.bytes), asked);
-		return;
-	}
 	gp_say(words,
 	       "Out of memory by fragmentation, as far as the message shows: "
 	       "%s were asked for, and %s were free%s. %s of that lies between "
@@ -183,6 +186,7 @@ static struct gp_words sentence_of(const struct oom_message *m,
 	struct gp_words words = { "" };
 
 	switch (c->cause) {
+	case OOM_BY_MOMENT: say_moment(&words, m); break;
 	case OOM_BY_PLACEMENT: say_placement(&words, m, c); break;
 	case OOM_BY_POOLS:
 		gp_say(&words,
@@ -237,15 +241,10 @@ static void print_after_rejection(const struct gp_page *page,
 		     m->variable);
 }
 
-static bool is_fragmentation(const struct oom_conclusion *c)
-{
-	return c->cause == OOM_BY_PLACEMENT && !c->was_free;
-}
-
 static bool is_worth_a_try(const struct oom_message *m,
 			   const struct oom_conclusion *c)
 {
-	return is_fragmentation(c) && !m->is_expandable && !c->spilled;
+	return c->cause == OOM_BY_PLACEMENT && !m->is_expandable && !c->spilled;
 }
 
 /* Where expandable_segments are to be had: with ROCm from pytorch#177974 on,
@@ -303,7 +302,7 @@ static void print_try(const struct gp_page *page, const struct oom_message *m,
 		fprintf(page->out, "    %s=expandable_segments:True\n",
 			m->variable);
 		gp_page_blank(page);
-	} else if (is_fragmentation(c)) {
+	} else if (c->cause == OOM_BY_PLACEMENT) {
 		gp_page_line(page, GP_TONE_PLAIN, 0,
 			     "%s. The message cannot tell which other setting "
 			     "helps.",
@@ -313,7 +312,7 @@ static void print_try(const struct gp_page *page, const struct oom_message *m,
 				       "expandable_segments only in late "
 				       "releases");
 	}
-	if (is_fragmentation(c) || c->cause == OOM_BY_FULLNESS)
+	if (c->cause == OOM_BY_PLACEMENT || c->cause == OOM_BY_FULLNESS)
 		print_no_cure(page, m);
 	if (c->cause == OOM_BY_REJECTION)
 		print_after_rejection(page, m);
@@ -482,17 +481,12 @@ static void print_how(const struct gp_page *page, const struct oom_message *m)
 /* ---- of several logs ---- */
 
 static const char *const causes[] = {
-	[OOM_BY_PLACEMENT] = "fragmentation",
-	[OOM_BY_POOLS] = "private-pools",
-	[OOM_BY_LIMIT] = "limit",
-	[OOM_BY_OTHERS] = "others",
-	[OOM_BY_UNSEEN] = "unseen",
-	[OOM_BY_FULLNESS] = "full",
-	[OOM_BY_CAPACITY] = "capacity",
-	[OOM_BY_REJECTION] = "rejected",
-	[OOM_BY_SIZE] = "absurd-size",
-	[OOM_BY_DRIVER] = "driver",
-	[OOM_BY_HOST] = "host",
+	[OOM_BY_MOMENT] = "was-free",	  [OOM_BY_PLACEMENT] = "fragmentation",
+	[OOM_BY_POOLS] = "private-pools", [OOM_BY_LIMIT] = "limit",
+	[OOM_BY_OTHERS] = "others",	  [OOM_BY_UNSEEN] = "unseen",
+	[OOM_BY_FULLNESS] = "full",	  [OOM_BY_CAPACITY] = "capacity",
+	[OOM_BY_REJECTION] = "rejected",  [OOM_BY_SIZE] = "absurd-size",
+	[OOM_BY_DRIVER] = "driver",	  [OOM_BY_HOST] = "host",
 	[OOM_BY_UNKNOWN] = "unknown",
 };
 

@@ -597,9 +597,18 @@ static enum oom_cause cause_of_async(const struct oom_message *m,
 	return OOM_BY_UNSEEN;
 }
 
+/* PyTorch reads what is free after the device refused the request. */
+static bool was_free(const struct oom_message *m)
+{
+	return !m->limit.is_there && m->free.is_there &&
+	       least(m->free) >= most(m->asked);
+}
+
 static enum oom_cause cause_by_numbers(const struct oom_message *m,
 				       const struct oom_conclusion *c)
 {
+	if (was_free(m))
+		return OOM_BY_MOMENT;
 	if (c->missing || c->left < least_gain(c))
 		return cause_of_lack(m, c);
 	if (m->in_pools.is_there &&
@@ -637,8 +646,6 @@ struct oom_conclusion oom_log_conclude(const struct oom_message *m)
 				    : 0;
 		return c;
 	}
-	c.was_free = !m->limit.is_there && m->free.is_there &&
-		     least(m->free) >= most(m->asked);
 	c.own = gp_smaller(c.unseen,
 			   m->process.bytes - gp_smaller(m->process.bytes,
 							 m->reserved.bytes));

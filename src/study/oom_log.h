@@ -81,6 +81,7 @@ struct oom_message {
 
 /* What stood in the way. */
 enum oom_cause {
+	OOM_BY_MOMENT,	  /* the device had enough free right afterwards */
 	OOM_BY_PLACEMENT, /* there was enough in total */
 	OOM_BY_POOLS,	  /* the same, with what private pools have cached */
 	OOM_BY_LIMIT,	  /* the process may not use what the device has */
@@ -111,7 +112,6 @@ struct oom_conclusion {
 	 * driver for Windows goes on in the host's memory when the device's is
 	 * full. */
 	uint64_t spilled;
-	bool was_free; /* the device had that much free afterwards */
 };
 
 /* Reads the message from a line of a log, as PyTorch 1.x to 2.15 write it;
