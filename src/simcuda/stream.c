@@ -463,11 +463,20 @@ static void finish_event(cudaEvent_t event)
 		stream->done = event->number;
 }
 
+/* This thread's last event: it waited for that, or asked whether it is done. */
+static _Thread_local bool has_waited;
+
+bool streams_have_waited(void)
+{
+	return has_waited;
+}
+
 cudaError_t cudaEventQuery(cudaEvent_t event)
 {
 	bool is_done, is_awaited = process_is_awaited(&event->awaited);
 	bool is_loose;
 
+	has_waited = false;
 	process_begin(CALL_cudaEventQuery);
 	if (event->capture)
 		return process_end(cudaErrorCapturedEvent);
@@ -492,6 +501,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
 	cudaError_t error;
 
 	process_wait_for(&event->awaited);
+	has_waited = true;
 	process_begin(CALL_cudaEventSynchronize);
 	event->is_waited_for = true;
 	if (event->number)

@@ -77,6 +77,9 @@ bool streams_are_captured(void);
 void stream_leave_capture(struct stream *stream);
 
 void streams_set_events(enum simcuda_events when, uint64_t lag);
+/* Whether this thread waited for the last event it looked at, instead of asking
+ * whether that is done. */
+bool streams_have_waited(void);
 /* An event that was never recorded, and so is complete. */
 cudaEvent_t event_create(void);
 

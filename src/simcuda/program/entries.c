@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "base/map.h"
+#include "base/mem.h"
 #include "simcuda/simcuda.h"
 #include "simcuda/kept.h"
 #include "simcuda/process.h"
@@ -20,7 +21,6 @@
 #include "simcuda/program/journal.h"
 #include "simcuda/program/owners.h"
 #include "simcuda/stream.h"
-#include "simcuda/program/journal.h"
 
 struct device {
 	struct gp_map ids;	  /* address -> id, live and waiting */
@@ -30,6 +30,9 @@ struct device {
 	bool has_free; /* a free_requested is held back */
 	uint64_t free_addr;
 	uint32_t free_owner; /* its owner; NO_OWNER: known already */
+	/* Blocks whose completion the request being served waits for. */
+	uint32_t *awaited;
+	size_t awaited_count, awaited_room;
 };
 
 static struct device devices[SIMCUDA_MOST_DEVICES];
@@ -138,6 +141,21 @@ static void settle(struct device *d, int device)
 		put_free(d, device, false);
 }
 
+static void put_complete(int device, uint32_t id)
+{
+	begin("synchronize", device);
+	entries_put(",\"id\":%u}\n", id);
+}
+
+/* After a request: what it waited for is complete, even if a replay serves it
+ * without waiting. */
+static void put_awaited(struct device *d, int device)
+{
+	for (size_t i = 0; i < d->awaited_count; i++)
+		put_complete(device, d->awaited[i]);
+	d->awaited_count = 0;
+}
+
 static void completed(struct device *d, const struct entry *e)
 {
 	uint32_t id = gp_map_get(&d->ids, e->addr);
@@ -154,8 +172,12 @@ static void completed(struct device *d, const struct entry *e)
 	process_unlock();
 	if (is_at_once || id == GP_MAP_NONE)
 		return;
-	begin("synchronize", e->device);
-	entries_put(",\"id\":%u}\n", id);
+	if (streams_have_waited()) {
+		GP_GROW(d->awaited, d->awaited_count + 1, d->awaited_room);
+		d->awaited[d->awaited_count++] = id;
+	} else {
+		put_complete(e->device, id);
+	}
 	begin("free_completed", e->device);
 	entries_put(",\"id\":%u}\n", id);
 }
@@ -231,8 +253,12 @@ void entries_write(const struct entry *e)
 	}
 	settle(d, e->device);
 	switch ((enum action)e->action) {
-	case ALLOC: allocated(d, e); break;
+	case ALLOC:
+		allocated(d, e);
+		put_awaited(d, e->device);
+		break;
 	case FREE_REQUESTED:
+		put_awaited(d, e->device);
 		d->has_free = true;
 		d->free_addr = e->addr;
 		d->free_owner = owners_freed(e->addr);
@@ -241,7 +267,10 @@ void entries_write(const struct entry *e)
 	case SEGMENT_FREE: segment("segment_free", e); break;
 	case SEGMENT_MAP: segment("segment_map", e); break;
 	case SEGMENT_UNMAP: segment("segment_unmap", e); break;
-	case OOM: refused(d, e); break;
+	case OOM:
+		refused(d, e);
+		put_awaited(d, e->device);
+		break;
 	case FREE_COMPLETED:
 	case SNAPSHOT: break;
 	}
@@ -255,6 +284,7 @@ bool entries_device_is_used(int device)
 void entries_begin(const char *op, int device)
 {
 	settle(&devices[device], device);
+	put_awaited(&devices[device], device);
 	begin(op, device);
 }
 
