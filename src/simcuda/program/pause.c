@@ -2,9 +2,11 @@
 /*
  * Waiting for a device takes a moment, in which other threads of the program
  * can run, as with a real device: threads of the backward pass that release
- * Python objects must have finished when the interpreter ends.
+ * Python objects must have finished when the interpreter ends. And a backward
+ * pass ends when no other thread holds any of its results.
  */
 #include <dirent.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +15,7 @@
 
 #include "simcuda/process.h"
 #include "simcuda/program/scripts.h"
+#include "simcuda/program/torch.h"
 
 static void pause_briefly(void)
 {
@@ -72,4 +75,74 @@ void simcuda_settle(void)
 		quiet = others_are_running() ? 0 : quiet + 1;
 		nanosleep(&moment, NULL);
 	}
+}
+
+/* ---- the end of a backward pass ---- */
+
+/*
+ * torch::autograd::Engine::execute_with_graph_task(). A device's thread that
+ * has done the last of it wakes the thread that called it, and then releases
+ * the GraphTask, which holds the gradients that torch.autograd.grad() returns:
+ * if the program frees one of them at once, it is free now or some events
+ * later.
+ */
+#define EXECUTE                                                                \
+	"_ZN5torch8autograd6Engine23execute_with_graph_task"                   \
+	"ERKSt10shared_ptrINS0_9GraphTaskEE"
+#define SHARED_NODE "S2_INS0_4NodeEEONS0_11InputBufferE"
+#define INTRUSIVE_NODE                                                         \
+	"N3c1013intrusive_ptrINS0_4NodeENS7_6detail34"                         \
+	"intrusive_target_default_null_typeIS9_EEEEONS0_11InputBufferE"
+
+/* After a second or a few it goes on: something else keeps the task. */
+#define MOST_MOMENTS 20000
+
+/* libstdc++'s std::shared_ptr: the object, and how many hold it. */
+struct holders {
+	void *vtable;
+	_Atomic int count;
+};
+struct shared_pointer {
+	void *object;
+	struct holders *holders;
+};
+
+static void wait_to_be_alone(const struct shared_pointer *task)
+{
+	const struct timespec moment = { .tv_nsec = 50000 };
+
+	for (unsigned i = 0; i < MOST_MOMENTS; i++) {
+		if (task->holders->count <= 1)
+			return;
+		nanosleep(&moment, NULL);
+	}
+}
+
+static void *pass(const char *name, void *result, void *self,
+		  const struct shared_pointer *task, void *root, void *inputs)
+{
+	void *(*original)(void *, void *, const struct shared_pointer *, void *,
+			  void *);
+
+	*(void **)&original = torch_symbol("torch_cpu", name);
+	original(result, self, task, root, inputs);
+	wait_to_be_alone(task);
+	return result;
+}
+
+/* A std::shared_ptr points to a node until 2.12. */
+void *execute_old(void *result, void *self, const struct shared_pointer *task,
+		  void *root, void *inputs) __asm__(EXECUTE SHARED_NODE);
+void *execute_old(void *result, void *self, const struct shared_pointer *task,
+		  void *root, void *inputs)
+{
+	return pass(EXECUTE SHARED_NODE, result, self, task, root, inputs);
+}
+
+void *execute(void *result, void *self, const struct shared_pointer *task,
+	      void *root, void *inputs) __asm__(EXECUTE INTRUSIVE_NODE);
+void *execute(void *result, void *self, const struct shared_pointer *task,
+	      void *root, void *inputs)
+{
+	return pass(EXECUTE INTRUSIVE_NODE, result, self, task, root, inputs);
 }
