@@ -63,6 +63,17 @@ def rows(weight, indices, **more):
     return known(indices) and bool((indices >= len(weight)).any())
 
 
+def bags(weight, indices, offsets, include_last_offset=False, **more):
+    """The first begins at 0 and the last ends at the end, whatever is said."""
+    if rows(weight, indices):
+        return True
+    if not known(offsets):
+        return False
+    count = len(offsets) - include_last_offset
+    ends = [*offsets[1:count].tolist(), len(indices)]
+    return any(end < begin for begin, end in zip([0, *ends], ends))
+
+
 def is_zero(self, **more):
     return known(self) and not bool(self)
 
@@ -85,8 +96,8 @@ def beyond_output(indices, output_size, **more):
 
 KERNEL_ASSERTS = {
     "_assert_async": ("self", is_zero),
-    "_embedding_bag": ("indices", rows),
-    "_embedding_bag_forward_only": ("indices", rows),
+    "_embedding_bag": (("indices", "offsets"), bags),
+    "_embedding_bag_forward_only": (("indices", "offsets"), bags),
     "_index_put_impl_": ("indices", each_dimension),
     "bernoulli_": ("p", lambda p, **more: not_probabilities(p)),
     "binary_cross_entropy": ("self", lambda self, **m: not_probabilities(self)),
@@ -124,11 +135,12 @@ KERNEL_ASSERTS = {
 
 def asserted(base, arguments):
     """Which arguments the kernel's assertions are about."""
-    about = KERNEL_ASSERTS.get(base, (None,))[0]
+    about = KERNEL_ASSERTS.get(base, ((),))[0]
+    about = (about,) if isinstance(about, str) else about
     return [
         i
         for i, a in enumerate(arguments)
-        if a.name == about and "Tensor" in str(a.type)
+        if a.name in about and "Tensor" in str(a.type)
     ]
 
 

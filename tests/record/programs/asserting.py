@@ -40,6 +40,7 @@ FAIL = {
     "take": lambda: few().take(at(4)),
     "embedding": lambda: F.embedding(at(700), large()),
     "bag": lambda: F.embedding_bag(at(700)[None], large()),
+    "bags": lambda: F.embedding_bag(at(1, 2, 3), large(), at(0, 2, 1)),
     "gather": lambda: large().gather(1, at(700)[None]),
     "scatter": lambda: few().scatter_(0, at(4), 1.0),
     "one-hot": lambda: F.one_hot(at(3), 3),
@@ -59,6 +60,8 @@ def passes():
     few().take(at(-4, 3))
     few().sum().gather(0, at(0))
     F.embedding(at(699), large(), padding_idx=-1)
+    F.embedding_bag(at(1, 2), large(), at(9, 1, 1))
+    F.embedding_bag(at(1, 2), large(), at(0, 2, 9), include_last_offset=True)
     F.cross_entropy(large(), at(*[-100, 699] * 350))
     F.binary_cross_entropy(at(1.0), at(1.0))
     torch._assert_async(large().sum() > 0)
