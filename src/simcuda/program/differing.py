@@ -162,13 +162,18 @@ def is_folded(tensor):
     return False
 
 
-def is_in_the_way(written, other):
+# Operators that compute each element from others at other places.
+ACROSS = SCALING | PRODUCTS | {"masked_scatter_", "mv", "searchsorted"}
+
+
+def is_in_the_way(written, other, is_across):
     """Whether some of what is read is written at another place."""
     a, b = span(written), span(other)
     if b[1] <= a[0] or a[1] <= b[0]:
         return False
     if (
-        written.shape == other.shape
+        not is_across
+        and written.shape == other.shape
         and written.address == other.address
         and written.strides_there == other.strides_there
     ):
@@ -188,8 +193,10 @@ def is_any_in_the_way(values, writes, base):
             continue
         if base not in ONE_NUMBERS and is_folded(written):
             return True
-        if any(is_in_the_way(written, v) for j, v in tensors if j != i):
-            return True
+        for j, v in tensors:
+            is_across = base in ACROSS and not (j == 0 and base in SCALING)
+            if j != i and is_in_the_way(written, v, is_across):
+                return True
     return False
 
 

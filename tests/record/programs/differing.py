@@ -49,6 +49,8 @@ def known():
     steps.as_strided((2, 2), (1, 1)).zero_()
     steps.view(3, 3)[1:, 1].mul_(steps.view(3, 3)[1:, 2])
     print("others' places", steps.tolist())
+    sums, factor = on([[1.0, 2.0], [3.0, 4.0]]), on([[1.0, 1.0], [0.0, 1.0]])
+    print("product", sums.addmm_(factor, factor).tolist())
     print("values", torch.linalg.eigh(on([[2.0, 0.0], [0.0, 3.0]]))[0].tolist())
 
 
@@ -69,11 +71,19 @@ def doubted():
     )
     rolled.view(3, 3)[:, 1:] = rolled.view(3, 3)[:, :-1]
     read[:7:2].add_(read[1:5])
+    square = zeros.repeat(3, 1)
+    product, added, source = (square.clone() for _ in range(3))
+    torch.mm(product, square, out=product)
+    added.addmm_(square, added)
+    source.masked_scatter_(source < 1, source)
     for what in (
         folded,
         summed,
         rolled,
         read,
+        product,
+        added,
+        source,
         on([2, 1, 2]).median(0).indices,
         on([2, 1, 1]).kthvalue(1).indices,
         on([1, 2, 2]).mode().indices,
