@@ -325,8 +325,8 @@ const char *explain_note(const struct gp_explain *e, enum gp_gap_reason reason)
 	const struct gp_oom *oom = &e->result.first_oom;
 
 	if (reason == GP_GAP_CACHED && oom->is_routed && !oom->route.gives_back)
-		return "not released while a pool is in use or a graph is "
-		       "captured, but by torch.cuda.empty_cache() before that";
+		return "kept while a pool is in use or a graph is captured; "
+		       "torch.cuda.empty_cache() before that releases it";
 	return explain_reasons[reason].note;
 }
 
