@@ -122,8 +122,8 @@ struct gp_event {
 };
 static_assert(sizeof(struct gp_event) == 40, "one event is 40 bytes");
 
-/* PyTorch's mempool id. {0, 0} is the default pool, which always has index
- * 0. */
+/* PyTorch's mempool id. {0, 0} is the default pool, which always has index 0.
+ * Of a pool that a capture made for itself, the first number is not 0. */
 struct gp_pool_id {
 	uint64_t first, second;
 };

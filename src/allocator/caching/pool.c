@@ -314,13 +314,6 @@ bool pools_are_suspended(const struct caching *c)
 	return c->pools.route_count > 0;
 }
 
-bool pools_suspend_request(const struct caching *c, uint16_t index)
-{
-	return pools_are_suspended(c) ||
-	       (index && !gp_release_has(c->settings.release,
-					 GP_CHANGE_ROUTING_GOES_ON));
-}
-
 static size_t find_route(const struct pools *pools, uint16_t index)
 {
 	size_t i = 0;
@@ -328,6 +321,16 @@ static size_t find_route(const struct pools *pools, uint16_t index)
 	while (i < pools->route_count && pools->routes[i].pool != index)
 		i++;
 	return i;
+}
+
+bool pools_suspend_request(const struct caching *c, uint16_t index)
+{
+	if (pools_are_suspended(c))
+		return true;
+	return index && find_route(&c->pools, index) == c->pools.route_count &&
+	       (!gp_release_has(c->settings.release,
+				GP_CHANGE_ROUTING_GOES_ON) ||
+		c->config.pools[index].first);
 }
 
 enum gp_answer pool_incref(struct caching *c, uint16_t index)

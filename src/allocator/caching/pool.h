@@ -152,7 +152,7 @@ bool pools_are_suspended(const struct caching *c);
 
 /* The same while a request to the pool of that index is served: it is only
  * routed to a private pool while a routing is open, even if the trace does not
- * say when that began. */
+ * say when that began. Of a pool that a capture made, that is a capture's. */
 bool pools_suspend_request(const struct caching *c, uint16_t index);
 
 /* Starts the routing to route.pool. */

@@ -41,18 +41,25 @@ uint16_t torch_routed_pool(const struct torch *t, uint16_t stream)
 	return 0;
 }
 
+static bool is_open(const struct torch *t, uint16_t pool)
+{
+	for (size_t i = 0; i < t->route_count; i++)
+		if (t->routes[i].pool == pool)
+			return true;
+	return false;
+}
+
 /* Open routes suspend the release of cached memory, and so does that of a
  * request which names its pool; from 2.13 on, only those of captures. */
 static bool is_suspended(const struct torch *t, uint16_t pool)
 {
 	bool goes_on = gp_release_has(t->release, GP_CHANGE_ROUTING_GOES_ON);
 
-	if (pool && !goes_on)
-		return true;
 	for (size_t i = 0; i < t->route_count; i++)
 		if (!goes_on || t->routes[i].is_capture)
 			return true;
-	return false;
+	return pool && !is_open(t, pool) &&
+	       (!goes_on || t->config.pools[pool].first);
 }
 
 bool torch_route(struct gp_allocator *allocator, uint64_t size, uint16_t stream,
@@ -69,14 +76,6 @@ bool torch_route(struct gp_allocator *allocator, uint64_t size, uint16_t stream,
 		.collects = t->config.settings->gc_threshold > 0,
 	};
 	return true;
-}
-
-static bool is_open(const struct torch *t, uint16_t pool)
-{
-	for (size_t i = 0; i < t->route_count; i++)
-		if (t->routes[i].pool == pool)
-			return true;
-	return false;
 }
 
 /*

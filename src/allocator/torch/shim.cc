@@ -136,7 +136,7 @@ int shim_alloc(uint64_t size, uint64_t stream, const uint64_t pool[2],
 	int answer = TORCH_SERVED;
 
 	if (is_routed)
-		answer = guarded([&] { shim_route(pool); });
+		answer = guarded([&] { shim_route_request(pool); });
 	if (answer != TORCH_SERVED)
 		return answer;
 	answer = guarded([&] {
@@ -145,7 +145,7 @@ int shim_alloc(uint64_t size, uint64_t stream, const uint64_t pool[2],
 				size, reinterpret_cast<cudaStream_t>(stream)));
 	});
 	if (is_routed)
-		shim_unroute(pool);
+		shim_unroute_request(pool);
 	return answer;
 }
 

@@ -48,5 +48,8 @@ inline c10::cuda::MempoolId_t id_of(const uint64_t pool[2])
 // Begins and ends the routing of every request to that pool.
 void shim_route(const uint64_t pool[2]);
 void shim_unroute(const uint64_t pool[2]);
+// While a request that names its pool is served.
+void shim_route_request(const uint64_t pool[2]);
+void shim_unroute_request(const uint64_t pool[2]);
 
 #endif

@@ -149,6 +149,29 @@ static void end_capture(const uint64_t pool[2])
 	shim_unroute(pool);
 }
 
+// Whether only a capture routes to the pool, which made it for itself, and
+// the release tells captures from other routes.
+static bool is_captures(const uint64_t pool[2])
+{
+	return SHIM_RELEASE >= 13 && pool[0];
+}
+
+void shim_route_request(const uint64_t pool[2])
+{
+	if (is_captures(pool))
+		begin_capture(pool);
+	else
+		shim_route(pool);
+}
+
+void shim_unroute_request(const uint64_t pool[2])
+{
+	if (is_captures(pool))
+		end_capture(pool);
+	else
+		shim_unroute(pool);
+}
+
 // ---- pools ----
 
 static void set_use_on_oom(const uint64_t pool[2], bool use)
