@@ -243,7 +243,8 @@ struct gp_allocator_ops {
 	 * releases *state with gp_state_release(). */
 	void (*state)(struct gp_allocator *allocator, struct gp_state *state);
 	/* Writes up to `room` free blocks that could serve such a request, best
-	 * first; returns how many were written. */
+	 * first; returns how many were written. Events are processed first, as
+	 * they would be for the request. */
 	size_t (*candidates)(struct gp_allocator *allocator, uint64_t size,
 			     uint16_t stream, uint16_t pool,
 			     struct gp_candidate *out, size_t room);

@@ -425,6 +425,9 @@ size_t state_candidates(struct caching *c, uint64_t size, uint16_t stream,
 	struct free_list *list;
 	size_t n = 0;
 
+	/* As the request does: it may take what that frees. */
+	if (events_are_pending(&c->events) && !pools_suspend_request(c, pool))
+		events_process(c);
 	if (!alloc_route(&c->head, size, stream, pool, &route))
 		return 0;
 	pair = pool_pair_get(c, route.pool);
