@@ -200,10 +200,6 @@ static void search_nearest(struct session *s, struct search *search)
 		notify(s, "searching for the setting that needs the least");
 		search_serving(s, need - GP_DEVICE_GRAIN, search);
 		v->trial = choice_nearest(s);
-		if (v->trial != before || !none_serves || !search->is_complete)
-			continue;
-		search_together(s, need - GP_DEVICE_GRAIN, search);
-		v->trial = choice_nearest(s);
 	} while (v->trial != before && s->status == GP_OK);
 	v->is_complete = search->is_complete && none_serves;
 }
@@ -263,7 +259,7 @@ static void search_case(struct session *s, size_t index, struct search *search)
 		search_serving(s, 0, search);
 	}
 	if (!is_served_by_any(s, false) && v->begins == GP_BEGINS_WHOLE)
-		search_together(s, 0, search);
+		search_together(s, search);
 	if (is_served_by_any(s, true)) {
 		/* The group's choice comes later. */
 	} else if (trial_is_of_part(v)) {

@@ -351,11 +351,9 @@ static bool may_vary_large(const struct session *s, const struct search *search)
 	return may;
 }
 
-void search_together(struct session *s, uint64_t capacity,
-		     struct search *search)
+void search_together(struct session *s, struct search *search)
 {
 	const struct slice slice = { .large_most = MOST_LARGE,
-				     .capacity = capacity,
 				     .index = search->index };
 	uint64_t most = gp_larger(search->runs, search->budget / TOGETHER);
 

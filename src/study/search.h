@@ -21,12 +21,12 @@ struct search {
 void search_serving(struct session *s, uint64_t capacity,
 		    struct search *search);
 
-/* The same with large_segment_size_mb in addition to the other settings. This
- * space is far larger, so the search is limited to a part of the budget, or to
- * as many runs as were made before, and each slice ends with the first setting
- * that serves. Does nothing if the release has no such setting. */
-void search_together(struct session *s, uint64_t capacity,
-		     struct search *search);
+/* The same at the case's own capacity, with large_segment_size_mb in addition
+ * to the other settings. This space is far larger, so the search is limited to
+ * a part of the budget, or to as many runs as were made before, and each slice
+ * ends with the first setting that serves. Does nothing if the release has no
+ * such setting. */
+void search_together(struct session *s, struct search *search);
 
 /* For a group in which each case is served but no setting serves all: adds a
  * trial, with its replays, for each pair of settings that serves all
