@@ -454,7 +454,9 @@ static const struct {
 	/* That gives back without need. */
 	{ GOES("garbage_collection_threshold:0.6", 31457280), 1 },
 	/* But not what is small. */
-	{ UNDER("garbage_collection_threshold:0.6", "",
+	{ UNDER("garbage_collection_threshold:0.6",
+		SEGMENT(419430400, 31457280, "large",
+			BLOCK(419430400, 31457280, 31457280, ACTIVE)),
 		CAME_AND_WENT(209715200, 62914560) CAME_AND_WENT(
 			20971520, 2097152) SERVED(419430400, 31457280)),
 	  2 },
