@@ -3,19 +3,38 @@
 #include "study/cover.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "gpupool/replay.h"
 #include "study/space.h"
 
-static void keep_box(struct gp_cover *cover, const struct gp_alike *alike,
-		     const struct gp_box *box)
+/* Takes ownership of conf. */
+static void keep_box(struct gp_cover *cover, char *conf,
+		     const struct gp_alike *alike)
 {
 	GP_GROW(cover->boxes, cover->count + 1, cover->room);
 	cover->boxes[cover->count++] = (struct gp_cover_box){
-		.conf = gp_space_conf(cover->space, box),
+		.conf = conf,
 		.alike = *alike,
 	};
+}
+
+/* What was found under conf; serves: it is a box that serves. */
+static void take(const struct gp_cover_config *config, const char *conf,
+		 const struct gp_alike *alike, bool serves,
+		 struct gp_cover *cover)
+{
+	struct gp_box box;
+
+	if (serves && config->first_only) {
+		keep_box(cover, gp_mem_copy_text(conf, strlen(conf)), alike);
+		cover->is_over = true;
+		return;
+	}
+	gp_space_take(cover->space, alike, &box);
+	if (serves)
+		keep_box(cover, gp_space_conf(cover->space, &box), alike);
 }
 
 static enum gp_status run(const struct gp_cover_config *config,
@@ -35,7 +54,6 @@ static enum gp_status run(const struct gp_cover_config *config,
 		.capacity = config->capacity,
 	};
 	struct gp_replay_result result;
-	struct gp_box box;
 	enum gp_status status;
 
 	gp_settings_init(&settings, config->release);
@@ -45,9 +63,9 @@ static enum gp_status run(const struct gp_cover_config *config,
 	if (status != GP_OK)
 		return status;
 	cover->runs++;
-	gp_space_take(cover->space, &result.alike, &box);
-	if (gp_replay_has_room(&result) && result.refused <= config->refused)
-		keep_box(cover, &result.alike, &box);
+	take(config, conf, &result.alike,
+	     gp_replay_has_room(&result) && result.refused <= config->refused,
+	     cover);
 	gp_replay_release(&result);
 	return GP_OK;
 }
@@ -77,15 +95,24 @@ enum gp_status gp_cover_search(const struct gp_cover_config *config,
 		status = begin(config, cover, diag);
 	while (status == GP_OK && !cover->is_over &&
 	       (conf = gp_space_next(cover->space)) &&
-	       cover->runs < config->budget) {
+	       cover->runs < config->budget)
 		status = run(config, conf, cover, diag);
-		cover->is_over = config->first_only && cover->count;
-	}
 	if (status != GP_OK)
 		gp_cover_release(cover);
 	else if (!conf && !cover->is_over)
 		cover->complete = cover->is_over = true;
 	return status;
+}
+
+void gp_cover_resume(struct gp_cover *cover, bool is_covered)
+{
+	struct gp_cover_box *found = &cover->boxes[--cover->count];
+	struct gp_box box;
+
+	if (is_covered)
+		gp_space_take(cover->space, &found->alike, &box);
+	free(found->conf);
+	cover->is_over = false;
 }
 
 void gp_cover_release(struct gp_cover *cover)

@@ -31,7 +31,8 @@ struct gp_cover_config {
 	uint64_t large_most;
 	uint64_t refused; /* requests that PyTorch refuses with any setting */
 	uint32_t budget;  /* most replays, of all calls */
-	bool first_only;  /* stop at the first value that serves */
+	/* Stop at the first value that serves; gp_cover_resume goes on. */
+	bool first_only;
 };
 
 /* Values that one replay covers, all of which serve the trace. Boxes may
@@ -48,7 +49,7 @@ struct gp_cover {
 	size_t count, room;
 	uint32_t runs;
 	bool complete;		/* every value is covered */
-	bool is_over;		/* that, or first_only found one */
+	bool is_over;		/* that, or first_only found one: the last box */
 	struct gp_space *space; /* what is not covered yet */
 };
 
@@ -57,6 +58,9 @@ struct gp_cover {
  * under all settings, beyond `refused`, has no box. */
 enum gp_status gp_cover_search(const struct gp_cover_config *config,
 			       struct gp_cover *cover, struct gp_diag *diag);
+/* Drops the box that first_only found. Its values are covered, or else the next
+ * call tries them again, at the capacity that it is given. */
+void gp_cover_resume(struct gp_cover *cover, bool is_covered);
 void gp_cover_release(struct gp_cover *cover);
 
 #endif

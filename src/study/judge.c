@@ -185,22 +185,12 @@ static size_t choose_for_group(struct session *s)
  * other one serves the trace with a granule less. */
 static void search_nearest(struct session *s, struct search *search)
 {
-	struct gp_study *study = s->study;
-	struct gp_verdict *v = &study->verdicts[search->index];
+	struct gp_verdict *v = &s->study->verdicts[search->index];
 	bool none_serves = search->is_complete;
-	size_t before;
 
+	notify(s, "searching for the setting that needs the least");
+	search_least(s, none_serves && v->begins == GP_BEGINS_WHOLE, search);
 	v->trial = choice_nearest(s);
-	do {
-		uint64_t need = trial_need(s, &study->trials[v->trial]);
-
-		if (need == GP_UNLIMITED || need <= GP_DEVICE_GRAIN)
-			break;
-		before = v->trial;
-		notify(s, "searching for the setting that needs the least");
-		search_serving(s, need - GP_DEVICE_GRAIN, search);
-		v->trial = choice_nearest(s);
-	} while (v->trial != before && s->status == GP_OK);
 	v->is_complete = search->is_complete && none_serves;
 }
 
@@ -256,7 +246,7 @@ static void search_case(struct session *s, size_t index, struct search *search)
 	search->index = index;
 	if (!is_served_by_any(s, false)) {
 		notify(s, "searching all values");
-		search_serving(s, 0, search);
+		search_serving(s, search);
 	}
 	if (!is_served_by_any(s, false) && v->begins == GP_BEGINS_WHOLE)
 		search_together(s, search);

@@ -16,6 +16,7 @@
 
 #include "base/larger.h"
 #include "base/mem.h"
+#include "study/choice.h"
 #include "study/cover.h"
 #include "study/sweep/thread_pool.h"
 
@@ -34,6 +35,7 @@ struct slice {
 	uint64_t large_bytes; /* 0: the default */
 	uint64_t large_most;  /* largest one to cover, in MiB; 0: none */
 	uint64_t capacity;    /* 0: the case's own */
+	bool is_descending;   /* find the least capacity that is enough */
 	size_t index;	      /* the case that is searched */
 };
 
@@ -100,6 +102,20 @@ static void add_found(struct session *s, const char *conf)
 		trial_play(s, trial);
 }
 
+/* Lowers the capacity to a granule below the least need of all trials; false:
+ * it is not above that. */
+static bool lower(struct session *s, uint64_t *capacity)
+{
+	size_t nearest = choice_nearest(s);
+	uint64_t need = trial_need(s, &s->study->trials[nearest]);
+
+	if (need == GP_UNLIMITED || need <= GP_DEVICE_GRAIN ||
+	    need - GP_DEVICE_GRAIN >= *capacity)
+		return false;
+	*capacity = need - GP_DEVICE_GRAIN;
+	return true;
+}
+
 /* ---- max_split_size_mb and garbage_collection_threshold ---- */
 
 static void take_over(struct session *s, const struct gp_cover *cover,
@@ -141,6 +157,7 @@ struct parts {
 	struct part *turn[SLICES]; /* those that are searched on */
 	size_t turn_count;
 	uint32_t runs;
+	bool is_descending;
 };
 
 static void open_part(struct parts *parts, struct part *part,
@@ -161,8 +178,8 @@ static void open_part(struct parts *parts, struct part *part,
 		.capacity = capacity_of(s, slice),
 		.large_most = slice->large_most,
 		.refused = s->refused[slice->index],
-		.first_only = (slice->capacity || slice->large_most) &&
-			      !s->config->without_count,
+		.first_only = slice->is_descending ||
+			      (slice->large_most && !s->config->without_count),
 	};
 }
 
@@ -213,6 +230,24 @@ static bool take_turn(struct parts *parts, uint32_t budget)
 	return true;
 }
 
+/*
+ * Goes on below the need of what a part has found. What failed with more memory
+ * needs that much at least, so it stays covered. What was found fails with less
+ * than its need, and is tried once more to learn what fails with it.
+ */
+static void descend(struct session *s, struct part *part, struct search *search)
+{
+	const char *conf = part->cover.boxes->conf;
+	bool may_be_used = !is_excluded(s, conf), is_lower;
+
+	if (may_be_used)
+		add_found(s, conf);
+	is_lower = lower(s, &part->config.capacity);
+	/* It fails with more memory, as others of its box may not. */
+	search->is_complete &= is_lower || !may_be_used;
+	gp_cover_resume(&part->cover, !is_lower);
+}
+
 static void close_part(struct session *s, struct part *part,
 		       struct search *search)
 {
@@ -227,6 +262,23 @@ static void close_part(struct session *s, struct part *part,
 	free(part->conf);
 }
 
+static void end_turn(struct parts *parts, struct search *search)
+{
+	uint64_t capacity = GP_UNLIMITED;
+
+	parts->runs = 0;
+	for (size_t i = 0; i < SLICES; i++) {
+		struct part *part = &parts->items[i];
+
+		parts->runs += part->cover.runs;
+		if (parts->is_descending && part->cover.count)
+			descend(parts->s, part, search);
+		capacity = gp_smaller(capacity, part->config.capacity);
+	}
+	for (size_t i = 0; i < SLICES; i++)
+		parts->items[i].config.capacity = capacity;
+}
+
 /*
  * Searches all slices that differ from this one in expandable segments and
  * rounding, on as many threads as there may be. Each gets the same part of what
@@ -236,7 +288,7 @@ static void close_part(struct session *s, struct part *part,
 static void search_slices(struct session *s, struct slice slice,
 			  uint32_t budget, struct search *search)
 {
-	struct parts parts = { .s = s };
+	struct parts parts = { .s = s, .is_descending = slice.is_descending };
 	size_t count = 0;
 
 	for (int e = 0; e < 2; e++)
@@ -255,9 +307,7 @@ static void search_slices(struct session *s, struct slice slice,
 		};
 
 		gp_thread_pool_run(&pool);
-		parts.runs = 0;
-		for (size_t i = 0; i < SLICES; i++)
-			parts.runs += parts.items[i].cover.runs;
+		end_turn(&parts, search);
 	}
 	for (size_t i = 0; i < SLICES; i++)
 		close_part(s, &parts.items[i], search);
@@ -266,7 +316,7 @@ static void search_slices(struct session *s, struct slice slice,
 /* ---- large_segment_size_mb ---- */
 
 /* Returns the next value that is not equivalent; 0: there is none. */
-static uint64_t try_large(struct session *s, const struct slice *slice,
+static uint64_t try_large(struct session *s, struct slice *slice,
 			  const char *conf, const struct gp_settings *settings,
 			  struct search *search)
 {
@@ -293,8 +343,11 @@ static uint64_t try_large(struct session *s, const struct slice *slice,
 	next = result.alike.large_most;
 	if (gp_replay_has_room(&result) &&
 	    result.refused <= s->refused[slice->index]) {
-		search->is_complete = false;
 		add_found(s, conf);
+		if (slice->is_descending && lower(s, &slice->capacity))
+			next = slice->large_bytes - 1; /* once more */
+		else
+			search->is_complete = false;
 	}
 	gp_replay_release(&result);
 	return next == GP_UNLIMITED ? 0 : (next / MIB + 1) * MIB;
@@ -326,16 +379,24 @@ static uint32_t left_of(const struct search *search)
 	return search->budget - gp_smaller(search->runs, search->budget);
 }
 
-void search_serving(struct session *s, uint64_t capacity, struct search *search)
+static void search_apart(struct session *s, struct slice slice,
+			 struct search *search)
 {
-	struct slice slice = { .capacity = capacity, .index = search->index };
-
 	search->is_complete = true;
 	search_slices(s, slice, left_of(search), search);
 	for (int e = 0; e < 2; e++) {
+		if (slice.is_descending)
+			lower(s, &slice.capacity);
 		slice.is_expandable = e;
 		search_large(s, slice, search);
 	}
+}
+
+void search_serving(struct session *s, struct search *search)
+{
+	const struct slice slice = { .index = search->index };
+
+	search_apart(s, slice, search);
 }
 
 /* Whether the release has the setting and it may be used. */
@@ -351,16 +412,39 @@ static bool may_vary_large(const struct session *s, const struct search *search)
 	return may;
 }
 
-void search_together(struct session *s, struct search *search)
+static void search_whole(struct session *s, struct slice slice,
+			 struct search *search)
 {
-	const struct slice slice = { .large_most = MOST_LARGE,
-				     .index = search->index };
 	uint64_t most = gp_larger(search->runs, search->budget / TOGETHER);
 
+	slice.large_most = MOST_LARGE;
 	if (may_vary_large(s, search))
 		search_slices(s, slice,
 			      (uint32_t)gp_smaller(most, left_of(search)),
 			      search);
+}
+
+void search_together(struct session *s, struct search *search)
+{
+	const struct slice slice = { .index = search->index };
+
+	search_whole(s, slice, search);
+}
+
+void search_least(struct session *s, bool together, struct search *search)
+{
+	struct slice slice = {
+		.capacity = GP_UNLIMITED,
+		.is_descending = true,
+		.index = search->index,
+	};
+
+	if (!lower(s, &slice.capacity))
+		return;
+	search_apart(s, slice, search);
+	lower(s, &slice.capacity);
+	if (together)
+		search_whole(s, slice, search);
 }
 
 /* ---- two settings together ---- */

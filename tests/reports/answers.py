@@ -53,14 +53,10 @@ def hold_bound(held, name, bound, dice):
         )
     for key, fine in ("failing", False), ("fine_below", True):
         if bound[key]:
-            held.is_as(
-                f"{name} {key}", fine, is_fine(held, bound[key], None, name)
-            )
+            held.is_as(f"{name} {key}", fine, is_fine(held, bound[key], None, name))
     if bound["fine_below"] and not bound["unknown_below"]:
         below = bound["fine_below"] - GRAIN
-        held.is_as(
-            f"{name} below all", False, is_fine(held, below, None, name)
-        )
+        held.is_as(f"{name} below all", False, is_fine(held, below, None, name))
 
 
 def hold_headroom(held):
@@ -72,9 +68,7 @@ def hold_headroom(held):
             hold_bound(held, name, device[name], dice)
     for point in device["curve"]:
         ran = outcome(held, point["capacity"])
-        held.is_as(
-            f"at {point['capacity']}", said_numbers(point), ran.numbers()
-        )
+        held.is_as(f"at {point['capacity']}", said_numbers(point), ran.numbers())
 
 
 # ---- fit ----
@@ -102,6 +96,12 @@ def hold_fit(held):
 
 # ---- other settings ----
 
+SPLIT, GC = "max_split_size_mb", "garbage_collection_threshold"
+
+
+def settings_of(program):
+    return [w for w in re.split(r",(?![^\[]*\])", program.conf) if w]
+
 
 def hold_tried(held):
     """What was tried, and what each would need."""
@@ -116,9 +116,7 @@ def hold_tried(held):
         need = trial.get("need")
         if not need:
             continue
-        held.is_as(
-            f"need of {conf}", True, is_fine(held, need, conf, "no_oom")
-        )
+        held.is_as(f"need of {conf}", True, is_fine(held, need, conf, "no_oom"))
         held.is_as(
             f"below the need of {conf}",
             False,
@@ -150,6 +148,36 @@ def hold_sweep(held):
     held.is_as("order", order, sorted(order))
 
 
+def draw(program, dice):
+    """Several settings at once, over the program's own."""
+    large = dice.choice([20, dice.randint(11, 300)])
+    chosen = {
+        "expandable_segments": dice.choice([None, True]),
+        "roundup_power2_divisions": dice.choice([None, 1, 2, 4, 8, 32]),
+        "large_segment_size_mb": large,
+        SPLIT: dice.choice([0, large + dice.randint(1, 200)]),
+        GC: dice.choice([0, dice.randint(1, 99) / 100]),
+    }
+    words = [f"{key}:{value}" for key, value in chosen.items() if value]
+    for word in settings_of(program):
+        if chosen.get(word.split(":")[0]) is None:
+            words.append(word)
+    return ",".join(words)
+
+
+def hold_least(held, need):
+    """No drawn setting needs less: at a granule less it fails, or with more
+    than that again."""
+    dice = random.Random(need)
+    for _ in range(8):
+        conf = draw(held.program, dice)
+        if outcome(held, need, conf) is None:
+            continue
+        tried = [need + GRAIN * step for step in (-1, 0, 1, 3, 7, 15)]
+        served = all(is_fine(held, at, conf, "no_oom") for at in tried)
+        held.is_as(f"{conf} below the least need", False, served)
+
+
 def hold_verdict(held):
     """What is advised serves all and needs what is said; where nothing is
     said to help, nothing does."""
@@ -170,6 +198,8 @@ def hold_verdict(held):
             if trial.get("need") and not trial["excluded"]
         ]
         held.is_as("least need", verdict["need"], min(tried))
+        if verdict["complete"] and kind == "no-setting":
+            hold_least(held, verdict["need"])
         return
     if conf is not None:
         served = is_fine(held, program.capacity, conf, "no_oom")
@@ -180,8 +210,6 @@ def hold_verdict(held):
 
 
 # ---- every value of a setting ----
-
-SPLIT, GC = "max_split_size_mb", "garbage_collection_threshold"
 
 
 def is_within(value, least, most, is_gc):
@@ -203,11 +231,7 @@ def hold_classes(held):
         "sweep", held.path, "--torch", program.torch(),
         "--capacity", program.capacity, "--most-runs", 400, *words,
     )  # fmt: skip
-    kept = [
-        word
-        for word in re.split(r",(?![^\[]*\])", program.conf)
-        if word and word.split(":")[0] not in axes
-    ]
+    kept = [word for word in settings_of(program) if word.split(":")[0] not in axes]
     # PyTorch takes no smaller ones (2.9 on).
     large = re.search(r"large_segment_size_mb:(\d+)", program.conf)
     least = int(large[1]) if large else 21
@@ -217,9 +241,7 @@ def hold_classes(held):
     }
     for _ in range(6):
         point = {axis: values[axis]() for axis in axes}
-        conf = ",".join(
-            kept + [f"{a}:{v}" for a, v in point.items() if v is not None]
-        )
+        conf = ",".join(kept + [f"{a}:{v}" for a, v in point.items() if v is not None])
         own = [
             at
             for at, entry in enumerate(told["combinations"])

@@ -287,6 +287,25 @@ START_TEST(what_nothing_serves_keeps_nobody_from_a_setting)
 }
 END_TEST
 
+/* Only large_segment_size_mb together with another setting needs so little. */
+START_TEST(what_is_missing_is_missing_under_every_setting)
+{
+	struct gp_trace *t = trace_of(ONE_DEVICE(
+		ALLOC(1, 33554432) "," ALLOC(2, 25165824) "," ALLOC(
+			3, 188743680) ",{\"op\":\"free\",\"id\":1}," ALLOC(
+			4, 2097152) "," ALLOC(5, 125829120)));
+	const struct gp_case one = { .trace = t, .capacity = 326 * MIB };
+	struct gp_study s = study_of(&one, 1);
+
+	ck_assert_int_eq(s.verdicts[0].kind, GP_VERDICT_NO_SETTING);
+	ck_assert_uint_eq(s.verdicts[0].live, 326 * MIB);
+	ck_assert_uint_eq(s.verdicts[0].missing, 4 * MIB);
+	ck_assert(s.verdicts[0].is_complete);
+	gp_study_release(&s);
+	gp_trace_destroy(t);
+}
+END_TEST
+
 START_TEST(what_is_undecided_keeps_nobody_from_a_verdict)
 {
 	struct gp_trace *plain = without_a_hole(),
@@ -415,6 +434,7 @@ int main(void)
 		{ what_fits_beside_one_that_does_not_still_fits, 0 },
 		{ beside_one_that_is_too_small_the_others_are_judged, 0 },
 		{ what_nothing_serves_keeps_nobody_from_a_setting, 0 },
+		{ what_is_missing_is_missing_under_every_setting, 0 },
 		{ what_is_undecided_keeps_nobody_from_a_verdict, 0 },
 		{ a_window_spares_nothing_where_a_whole_trace_needs_more, 0 },
 		{ where_no_setting_serves_all_two_together_may, 0 },
