@@ -167,7 +167,7 @@ static bool are_alike(const struct evaluated *a, const struct evaluated *b)
 
 /* A result was computed twice: with all unknown bits 0, and with all of them 1.
  * Elements that are equal in both are known: gives a 1 for each of their bytes.
- * NULL: the two differ in type or number of elements. */
+ * NULL: the two differ in type or number of elements, or one is doubted. */
 static const unsigned char *meet(struct frame *f, const struct evaluated *one,
 				 const struct evaluated *other)
 {
@@ -175,7 +175,7 @@ static const unsigned char *meet(struct frame *f, const struct evaluated *one,
 	uint64_t count = one->shape.numel;
 	unsigned char *known;
 
-	if (!are_alike(one, other))
+	if (!are_alike(one, other) || one->is_doubted || other->is_doubted)
 		return NULL;
 	known = arena_take(&f->arena, count * size + 1);
 	for (uint64_t i = 0; i < count; i++) {

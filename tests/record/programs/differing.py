@@ -76,7 +76,10 @@ def doubted():
     torch.mm(product, square, out=product)
     added.addmm_(square, added)
     source.masked_scatter_(source < 1, source)
+    partly = torch.cat([on([0]), drawn[:1].long(), on([0])])
     for what in (
+        number.scatter(0, on([1, 0, 0]), partly),
+        number.index_put((on([1, 0, 0]),), partly),
         folded,
         summed,
         rolled,
