@@ -104,15 +104,22 @@ def is_settled(read, written):
 
 def index_put(results, indices, values, accumulate=False, **more):
     if accumulate:
-        return results if may_wrap(values) else ()
+        is_doubted = may_wrap(values) or depends_on_order(
+            results,
+            lambda to, of: torch.ops.aten.index_put_(to, indices, of, True),
+            values,
+        )
+        return results if is_doubted else ()
     at = tuple(slice(None) if i is None else i for i in indices)
     is_one = values.numel() <= 1
     return () if is_one or is_settled(results[0][at], values) else results
 
 
 def scatter(results, dim, index, src=None, reduce=None, **more):
-    if src is None or reduce is not None or not index.numel():
+    if src is None or not index.numel():
         return ()
+    if reduce is not None:
+        return scatter_reduce(results, dim, index, src, reduce)
     read = results[0].gather(dim, index)
     written = src[tuple(slice(n) for n in index.shape)]
     return () if is_settled(read, written) else results
@@ -129,6 +136,54 @@ def put(results, index, source, accumulate=False, **more):
     if accumulate:
         return ()
     return () if is_settled(results[0].take(index), source) else results
+
+
+UP_AND_DOWN = (0, None), (None, 0)
+
+
+def is_whole_number(values):
+    return values == values.round()
+
+
+def depends_on_order(results, add, values):
+    """Whether 16-bit numbers are added to one place: each sum is rounded, or
+    only the last one. `add` adds values to what it is given."""
+    made = results[0]
+    if made.dtype not in SHORT:
+        return False
+    wide, none = values.double(), torch.zeros_like(made, dtype=torch.float64)
+    often = add(none.clone(), torch.ones_like(wide))
+    # Each sum on the way lies between these.
+    ends = [made - add(none.clone(), wide.clamp(*to)) for to in UP_AND_DOWN]
+    exact = 2 / torch.finfo(made.dtype).eps
+    is_exact = is_whole_number(made) & is_whole_number(values).all()
+    for end in ends:
+        is_exact &= end.abs() < exact
+    return not bool((is_exact | (often <= 1)).all())
+
+
+def index_add(results, dim, index, source, **more):
+    def add(to, of):
+        return to.index_add_(dim, index, of)
+
+    return results if depends_on_order(results, add, source) else ()
+
+
+def scatter_reduce(results, dim, index, src, reduce="sum", **more):
+    def add(to, of):
+        return to.scatter_add_(dim, index, of)
+
+    if reduce not in ("add", "sum"):
+        return ()
+    return results if depends_on_order(results, add, src) else ()
+
+
+def embedding_backward(results, grad_output, indices, padding_idx, **more):
+    def add(to, of):
+        return to.index_add_(0, indices.reshape(-1), of.flatten(0, -2))
+
+    grad = grad_output.masked_fill((indices == padding_idx).unsqueeze(-1), 0)
+    return results if depends_on_order(results, add, grad) else ()
 
 
 def may_wrap(added):
@@ -223,17 +278,24 @@ def overlap(values, writes):
 SHORT = torch.float16, torch.bfloat16
 
 
-def copy(results, self, src, **more):
+def has_room(of, src):
     """What a number becomes that the type has no room for depends on the
     machine. Bytes come of wide integers."""
-    of = self.dtype
     if not src.is_floating_point() or not is_whole(of) or of == torch.bool:
-        return ()
+        return True
     limits = torch.iinfo(torch.int64 if of == torch.uint8 else of)
     wide = src.double()
     fits = (wide > limits.min - 1.0) | (wide == limits.min)
     fits &= (wide < limits.max + 1.0) & (wide.trunc() <= limits.max)
-    return () if fits.all() else results
+    return bool(fits.all())
+
+
+def copy(results, self, src, **more):
+    return () if has_room(self.dtype, src) else results
+
+
+def converted(results, self, **more):
+    return () if has_room(results[0].dtype, self) else results
 
 
 def copy_each(results, self, src, **more):
@@ -241,11 +303,11 @@ def copy_each(results, self, src, **more):
         yield from copy((to,), to, of)
 
 
-def cumsum(results, **more):
+def cumsum(results, self, **more):
     """A device adds 16-bit numbers as such, in an order of its own."""
     made = results[0]
     if made.dtype not in SHORT:
-        return ()
+        return converted(results, self)
     exact = 1 / torch.finfo(made.dtype).eps
     real = made.float()
     is_exact = (real == real.round()) & (real.abs() <= exact)
@@ -320,6 +382,24 @@ def linspace(results, start, end, **more):
     made.copy_(torch.cat([line(float(start), step, half), back]))
 
 
+def whole_powers(results, **more):
+    """Whether a power is just a whole number, or just below one."""
+    return results if is_whole(results[0].dtype) else ()
+
+
+def to_real(results, self, dim, last_dim_size, **more):
+    """Of what is no transform of real numbers a device makes others."""
+    last, others = dim[-1], list(dim[:-1])
+    for place in {0, last_dim_size // 2} if last_dim_size % 2 == 0 else {0}:
+        plane = self.narrow(last, place, 1)
+        other = plane.flip(others).conj()
+        if others:
+            other = other.roll([1] * len(others), others)
+        if (plane - other).abs().max() > 1e-4 * self.abs().max():
+            return results
+    return ()
+
+
 # ---- the tables ----
 
 
@@ -329,14 +409,20 @@ def vectors(*which):
 
 
 DIFFERING = {
+    "_fft_c2r": to_real,
     "_foreach_copy_": copy_each,
     "_index_put_impl_": index_put,
     "_linalg_eigh": vectors(1),
     "_linalg_svd": vectors(0, 2),
     "arange": arange,
     "copy_": copy,
+    "cumprod": converted,
+    "cumprod_": converted,
     "cumsum": cumsum,
     "cumsum_": cumsum,
+    "embedding_dense_backward": embedding_backward,
+    "index_add": index_add,
+    "index_add_": index_add,
     "index_copy": index_copy,
     "index_copy_": index_copy,
     "index_put": index_put,
@@ -344,15 +430,24 @@ DIFFERING = {
     "kthvalue": one_of_equals,
     "linalg_eig": vectors(1),
     "linspace": linspace,
+    "logspace": whole_powers,
     "mean": mean,
     "median": one_of_equals,
     "mode": lambda results, **more: results,
     "nanmedian": one_of_equals,
+    "nansum": converted,
+    "prod": converted,
     "put": put,
     "put_": put,
+    "range": arange,
     "scatter": scatter,
     "scatter_": scatter,
+    "scatter_add": scatter_reduce,
+    "scatter_add_": scatter_reduce,
+    "scatter_reduce": scatter_reduce,
+    "scatter_reduce_": scatter_reduce,
     "sort": sort,
+    "sum": converted,
     "topk": topk,
 }
 INSTEAD.update({"div": divide, "div_": divide_by})

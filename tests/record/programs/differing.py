@@ -37,6 +37,9 @@ def known():
     line = torch.linspace(0, 999, 51, device="cuda", dtype=torch.long)
     print("line", line[:6].tolist())
     print("sums", torch.ones(99, device="cuda").half().cumsum(0)[-1].item())
+    print("range", torch.range(0, 1, 0.1, device="cuda")[9].item())
+    print("rows'", grad_of(200).tolist(), short([0, 1], [0.1, 0.1]).tolist())
+    print("real", torch.fft.irfft(on([3 + 0j, 1j, 1])).sum().item())
     print("whole", on([1.9, -1.9]).long().tolist(), on([-1.0]).byte().item())
     first = torch.zeros(3, device="cuda", dtype=torch.long)
     first[on([0, 0, 2])] = on([7, 7, 8])
@@ -52,6 +55,20 @@ def known():
     sums, factor = on([[1.0, 2.0], [3.0, 4.0]]), on([[1.0, 1.0], [0.0, 1.0]])
     print("product", sums.addmm_(factor, factor).tolist())
     print("values", torch.linalg.eigh(on([[2.0, 0.0], [0.0, 3.0]]))[0].tolist())
+
+
+def short(places, values):
+    sums = torch.zeros(2, device="cuda", dtype=torch.bfloat16)
+    return sums.index_add_(0, on(places), on(values).bfloat16())
+
+
+def grad_of(count):
+    """Of the rows of a table in 16 bits, of which the first is used."""
+    rows = torch.zeros(2, 1, device="cuda", dtype=torch.bfloat16)
+    rows.requires_grad_()
+    places = torch.zeros(count, device="cuda", dtype=torch.long)
+    torch.nn.functional.embedding(places, rows).sum().backward()
+    return rows.grad.flatten()
 
 
 def doubted():
@@ -76,10 +93,19 @@ def doubted():
     torch.mm(product, square, out=product)
     added.addmm_(square, added)
     source.masked_scatter_(source < 1, source)
+    tenths = torch.full((256,), 0.1, device="cuda").half()
     partly = torch.cat([on([0]), drawn[:1].long(), on([0])])
     for what in (
         number.scatter(0, on([1, 0, 0]), partly),
         number.index_put((on([1, 0, 0]),), partly),
+        on([INF]).sum(dtype=torch.long),
+        on([INF, 1.0]).cumprod(0, dtype=torch.long),
+        torch.logspace(0, 3, 4, device="cuda", dtype=torch.long),
+        torch.fft.irfft2(on([[3 + 1j, 1j], [1 + 0j, 1]])),
+        short([0, 0], [0.1, 0.1]),
+        zeros[:1].half().scatter_add(0, places, tenths),
+        zeros[:1].half().index_put((places,), tenths, accumulate=True),
+        grad_of(1000),
         folded,
         summed,
         rolled,
