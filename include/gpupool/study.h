@@ -273,6 +273,11 @@ uint64_t gp_study_live_beside(const struct gp_trace *trace, uint32_t device,
  * beginning of the trace. */
 uint64_t gp_study_fullest(const struct gp_trace *trace, uint32_t device);
 
+/* The peak of the live memory right after the requests that are made under the
+ * memory fraction in force at an event. */
+uint64_t gp_study_live_under(const struct gp_trace *trace, uint32_t device,
+			     uint64_t event);
+
 /* gp_study_live() with each block rounded as these settings do. */
 uint64_t gp_study_live_rounded(const struct gp_trace *trace, uint32_t device,
 			       const struct gp_settings *settings);

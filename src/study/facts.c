@@ -19,6 +19,7 @@ struct live {
 	uint64_t other, most_beside; /* memory of others; peak including it */
 	uint64_t event;		     /* the current one */
 	uint64_t fullest; /* first event after which that peak is reached */
+	uint64_t from, to, most_within; /* peak after requests among these */
 };
 
 static uint64_t rounded(const struct live *live, uint64_t size)
@@ -91,6 +92,9 @@ static struct live follow(const struct gp_trace *trace, uint32_t device,
 		if (event->kind == GP_ALLOC) {
 			live.sizes[event->id] = rounded(&live, event->size);
 			grow(&live, live.sizes[event->id]);
+			if (i >= live.from && i < live.to)
+				live.most_within =
+					gp_larger(live.most_within, live.now);
 		} else if (event->kind == GP_FREE) {
 			give(&live, event->id);
 		} else if (event->kind == GP_OTHER_MEMORY) {
@@ -123,6 +127,22 @@ uint64_t gp_study_fullest(const struct gp_trace *trace, uint32_t device)
 	return follow(trace, device,
 		      (struct live){ .round = GP_MIN_BLOCK_SIZE })
 		.fullest;
+}
+
+uint64_t gp_study_live_under(const struct gp_trace *trace, uint32_t device,
+			     uint64_t event)
+{
+	const struct gp_device_trace *t = &trace->devices[device];
+	struct live live = { .round = GP_MIN_BLOCK_SIZE,
+			     .from = event,
+			     .to = event };
+
+	while (live.from && t->events[live.from - 1].kind != GP_SET_FRACTION)
+		live.from--;
+	while (live.to < t->event_count &&
+	       t->events[live.to].kind != GP_SET_FRACTION)
+		live.to++;
+	return follow(trace, device, live).most_within;
 }
 
 uint64_t gp_study_live_rounded(const struct gp_trace *trace, uint32_t device,

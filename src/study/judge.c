@@ -407,10 +407,18 @@ static bool is_advised(const struct gp_verdict *v)
 	       (v->kind == GP_VERDICT_FITS || v->kind == GP_VERDICT_SETTING);
 }
 
-/* Why the present setting does not serve: shown by its first failure. If live
- * memory exceeds the memory fraction, that is the cause, wherever the first
- * failure is. */
-static enum gp_verdict_cause cause_of(const struct gp_trial_case *as_it_is,
+/* Whether live memory exceeds the memory fraction while that is in force,
+ * before the first failure or after it. */
+static bool exceeds_limit(const struct gp_case *c, const struct gp_oom *oom)
+{
+	uint64_t live = gp_study_live_under(c->trace, c->device, oom->event);
+
+	return gp_larger(live, oom->live + oom->size) > oom->limit;
+}
+
+/* Why the present setting does not serve: shown by its first failure. */
+static enum gp_verdict_cause cause_of(const struct gp_case *c,
+				      const struct gp_trial_case *as_it_is,
 				      const struct gp_verdict *v)
 {
 	const struct gp_oom *oom = &as_it_is->first_oom;
@@ -424,9 +432,8 @@ static enum gp_verdict_cause cause_of(const struct gp_trial_case *as_it_is,
 	if (!oom->is_there)
 		return as_it_is->has_room ? GP_BY_SETTINGS : GP_BY_OTHERS;
 	if (oom->limit != GP_UNLIMITED)
-		return gp_larger(v->live, oom->live + oom->size) > oom->limit
-			       ? GP_BY_LIMIT
-			       : GP_BY_FRAGMENTATION;
+		return exceeds_limit(c, oom) ? GP_BY_LIMIT
+					     : GP_BY_FRAGMENTATION;
 	return oom->device_free < oom->segment_size ? GP_BY_FRAGMENTATION
 						    : GP_BY_SETTINGS;
 }
@@ -453,6 +460,7 @@ static void fill_unplayed(struct gp_verdict *v)
 static void fill_verdict(struct session *s, size_t index)
 {
 	struct gp_study *study = s->study;
+	const struct gp_case *c = &s->config->cases[index];
 	struct gp_verdict *v = &study->verdicts[index];
 	struct gp_trial *best = &study->trials[v->trial];
 
@@ -461,9 +469,8 @@ static void fill_verdict(struct session *s, size_t index)
 		fill_unplayed(v);
 	if (gp_verdict_is_open(v))
 		return;
-	v->cause = cause_of(&study->trials[0].cases[index], v);
-	v->is_unexplained =
-		is_unexplained(s->config, &s->config->cases[index], v);
+	v->cause = cause_of(c, &study->trials[0].cases[index], v);
+	v->is_unexplained = is_unexplained(s->config, c, v);
 	take_only(s, index);
 	trial_measure(s, &study->trials[0]);
 	if (v->recorded)
