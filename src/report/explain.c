@@ -331,7 +331,9 @@ static void print_setting(const struct explain_page *p,
 
 	if (*trial->refusal)
 		return;
-	if (!one->is_served)
+	if (trial->is_excluded && trial != first)
+		fate = "excluded";
+	else if (!one->is_served)
 		fate = explain_unserved(one->ooms, one->has_room, text);
 	else if (!base->is_served)
 		fate = explain_served(base->ooms, base->has_room);
@@ -365,21 +367,21 @@ static bool is_served(const struct explain_page *p,
 	return case_of(p, trial)->is_served;
 }
 
-/* Whether the setting serves all requests where the current ones do not, or
- * reserves less. */
+/* Whether the setting may be used, and serves all requests where the current
+ * ones do not, or reserves less. */
 static bool setting_helps(const struct explain_page *p,
 			  const struct gp_trial *trial)
 {
 	const struct gp_trial *base = p->explanation->study->trials;
 
-	return is_served(p, trial) &&
+	return !trial->is_excluded && is_served(p, trial) &&
 	       (!is_served(p, base) ||
 		case_of(p, trial)->reserved < case_of(p, base)->reserved);
 }
 
 /* Settings that do not help, by their results. */
 struct useless {
-	size_t served, out_of_memory, others;
+	size_t served, out_of_memory, others, excluded;
 };
 
 static void count_useless(const struct explain_page *p, struct useless *useless,
@@ -387,7 +389,9 @@ static void count_useless(const struct explain_page *p, struct useless *useless,
 {
 	if (*trial->refusal || setting_helps(p, trial))
 		return;
-	if (is_served(p, trial))
+	if (trial->is_excluded)
+		useless->excluded++;
+	else if (is_served(p, trial))
 		useless->served++;
 	else if (case_of(p, trial)->ooms)
 		useless->out_of_memory++;
@@ -415,6 +419,8 @@ static void print_useless(const struct explain_page *p,
 		    as_well ? " out of memory as well" : " out of memory");
 	print_count(p, useless->others, "that leaves", "that leave",
 		    " too little to others");
+	print_count(p, useless->excluded, "that", "that",
+		    " must not be used (--without)");
 }
 
 /* Of the settings that help without the advised one, the least unusual of those

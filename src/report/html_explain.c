@@ -121,6 +121,7 @@ static void setting_row(const struct finding *f, const struct gp_trial *trial)
 	const struct gp_verdict *v = &study->verdicts[index];
 	const struct gp_trial_case *one = &trial->cases[index];
 	bool is_answer = v->conf && trial == &study->trials[v->trial];
+	bool is_excluded = trial->is_excluded && trial != study->trials;
 	char fate[EXPLAIN_FATE];
 
 	if (*trial->refusal)
@@ -131,6 +132,7 @@ static void setting_row(const struct finding *f, const struct gp_trial *trial)
 	gp_html_bytes(f->out, "peak_reserved", one->reserved);
 	gp_html_cell(f->out,
 		     is_answer	      ? "to be used"
+		     : is_excluded    ? "must not be used"
 		     : one->is_served ? "serves all"
 		     : one->ooms      ? "out of memory"
 				 : explain_unserved(0, one->has_room, fate));
