@@ -845,8 +845,9 @@ const struct gp_key keys_of_advice[] = {
 	KEY("combination", COUNT, 0, "Index into combinations."),
 	KEY("alloc_conf", TEXT, 0, "Its settings."),
 	KEY("pareto", BOOL, 0,
-	    "Nothing that serves as many requests has both less memory and "
-	    "less time."),
+	    "Nothing serves more requests, or as many with less memory and no "
+	    "more time, or in less time and with no more memory; of equal "
+	    "ones, the first."),
 	KEY("tie_with_previous", BOOL, 0,
 	    "Nothing decides between it and the one before."),
 	KEY("peak_reserved_minus_recorded_bytes", MORE_BYTES, NULLABLE,
