@@ -724,7 +724,10 @@ const struct gp_key keys_of_advice[] = {
 	MEASURE(GP_DEVICE_TIME),
 	OBJECT("device_calls", 0, "device_calls"),
 
-	NEW("summary", "What a run came to, all its devices taken together."),
+	NEW("summary", "What a run came to. Of several devices, num_ooms and "
+		       "dropped are sums; reserved, allocated and the gap are "
+		       "of the one that reserves most; the rest is the most of "
+		       "any."),
 	MEASURE_IN(gp_sweep_row, reserved, GP_PEAK_RESERVED),
 	MEASURE_IN(gp_sweep_row, retries, GP_NUM_RETRIES),
 	MEASURE_IN(gp_sweep_row, ooms, GP_NUM_OOMS),

@@ -445,6 +445,15 @@ static void print_table(const struct scene *s)
 		     strcmp(s->sweep->prices, "built in") ? "in " : "",
 		     strcmp(s->sweep->prices, "built in") ? s->sweep->prices
 							  : "built in");
+	if (r->recorded.devices > 1)
+		gp_page_line(&s->page, GP_TONE_PLAIN, 2,
+			     "Of %" PRIu64 " devices%s: OOMs are sums, peak "
+			     "and gap are of the one that reserves most, the "
+			     "rest is the most of any.",
+			     r->recorded.devices,
+			     ranks_of(s->sweep) > s->sweep->trace_count
+				     ? " that differ"
+				     : "");
 }
 
 /* ---- what has no place ---- */
