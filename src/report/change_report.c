@@ -350,8 +350,8 @@ static void print_steps(const struct gp_page *page,
 		return;
 	if (!steps->both) {
 		gp_page_line(page, GP_TONE_PLAIN, 2,
-			     "No step of A has the name of one of B (%s and "
-			     "%s marks).",
+			     "No step of A has the name of one of B (marks: "
+			     "%s, %s).",
 			     GP_COUNT(steps->a), GP_COUNT(steps->b));
 		return;
 	}
@@ -364,9 +364,9 @@ static void print_steps(const struct gp_page *page,
 		gp_page_line(
 			page, GP_TONE_PLAIN, 2,
 			"The first that differs: %.200s, number %" PRIu64
-			" of that name, with %s requests in A and %s in B.",
+			" of that name, with %s in A and %s in B.",
 			steps->first, steps->first_ordinal,
-			GP_COUNT(steps->a_requests),
+			GP_PLURAL(steps->a_requests, "request"),
 			GP_COUNT(steps->b_requests));
 }
 

@@ -356,13 +356,13 @@ static void write_map(const struct gp_report *report, size_t run, size_t device,
 	gp_film_state(r->tracks[device].film, event, &state);
 	fprintf(out,
 		"<div class=\"map\" data-run=\"%zu\"><p class=\"when\" "
-		"aria-live=\"polite\">At %s, %s: %zu segments</p>"
+		"aria-live=\"polite\">At %s, %s: %s</p>"
 		"<svg viewBox=\"0 0 %d 362\" role=\"img\" aria-label=\"Memory "
 		"by address\">\n",
 		run,
 		gp_event_moment(report->trace, (uint32_t)device, &steps, event,
 				at),
-		what, state.segment_count, WIDTH);
+		what, GP_PLURAL(state.segment_count, "segment"), WIDTH);
 	gp_svg_map(&state, 0, 4, WIDTH, out);
 	fputs("</svg></div>\n", out);
 	gp_state_release(&state);
