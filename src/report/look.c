@@ -310,8 +310,8 @@ static void print_devices(const struct look *l)
 	const struct gp_look_report *r = l->report;
 	const struct gp_verdict *verdicts =
 		r->study->verdicts + (r->worst - r->device);
-	size_t count = r->trace->device_count, fit = 0;
-	char number[24];
+	size_t count = r->trace->device_count, fit = 0, open = 0;
+	char number[24], undecided[48] = "";
 
 	if (count < 2)
 		return;
@@ -322,14 +322,18 @@ static void print_devices(const struct look *l)
 			r->trace->devices[r->device].device, count);
 		return;
 	}
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		fit += !verdict_is_bad(&verdicts[i]);
+		open += gp_verdict_is_unknown(&verdicts[i]);
+	}
 	snprintf(number, sizeof(number), "%zu", fit);
+	if (open)
+		snprintf(undecided, sizeof(undecided), ", %zu undecided", open);
 	gp_page_field(&l->page, "Device",
-		      "%u, the worst of %zu, of which %s fit%s; explain "
+		      "%u, the worst of %zu, of which %s fit%s%s; explain "
 		      "--details shows all",
 		      r->trace->devices[r->device].device, count,
-		      fit ? number : "none", fit > 1 ? "" : "s");
+		      fit ? number : "none", fit > 1 ? "" : "s", undecided);
 }
 
 /* ---- what to type for more ---- */
