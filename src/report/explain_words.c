@@ -536,8 +536,8 @@ struct gp_words explain_caches(const struct gp_explain *e)
 
 /* ---- drift ---- */
 
-/* The step from which on the peak no longer rises. */
-static size_t risen_by(const struct gp_steps *steps)
+/* The first step that reserves the most. */
+static size_t fullest_step(const struct gp_steps *steps)
 {
 	uint64_t most = 0;
 	size_t at = 0;
@@ -600,7 +600,7 @@ struct gp_words explain_drift(const struct gp_explain *e)
 	const struct gp_steps *steps = &e->steps;
 	const struct gp_step *first, *last;
 	char from[2][GP_BYTES_TEXT], to[2][GP_BYTES_TEXT];
-	size_t risen;
+	size_t fullest;
 
 	if (!steps->count) {
 		snprintf(words.text, GP_WORDS,
@@ -608,20 +608,19 @@ struct gp_words explain_drift(const struct gp_explain *e)
 			 "requests have no period.");
 		return words;
 	}
-	risen = risen_by(steps);
+	fullest = fullest_step(steps);
 	first = &steps->list[0];
 	last = &steps->list[steps->count - 1];
 	snprintf(words.text, GP_WORDS,
 		 "%zu steps by %s%s: reserved %s in the first, %s in the "
-		 "last, last raised in step %" PRIu64
-		 "; largest gap %s and %s.",
+		 "last, most in step %" PRIu64 "; largest gap %s and %s.",
 		 steps->count,
 		 steps->source == GP_STEPS_MARKS
 			 ? *steps->name ? "marks of " : "numbered marks"
 			 : "their period",
 		 steps->name, gp_bytes_text(first->reserved, from[0]),
 		 gp_bytes_text(last->reserved, to[0]),
-		 gp_step_number(e->trace, e->device, steps, risen),
+		 gp_step_number(e->trace, e->device, steps, fullest),
 		 gp_bytes_text(first->gap, from[1]),
 		 gp_bytes_text(last->gap, to[1]));
 	return words;
