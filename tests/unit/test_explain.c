@@ -176,6 +176,21 @@ START_TEST(memory_that_waits_is_counted_with_its_time)
 }
 END_TEST
 
+START_TEST(memory_that_waits_to_the_end_is_counted)
+{
+	struct gp_trace *trace = trace_of(ONE_DEVICE(
+		"{\"op\": \"alloc\", \"id\": 1, \"size\": 20971520},"
+		"{\"op\": \"record_stream\", \"id\": 1, \"stream\": 7},"
+		"{\"op\": \"free\", \"id\": 1}"));
+	struct gp_explain e = explain_of(trace, GP_UNLIMITED);
+
+	ck_assert_uint_eq(e.waiting.frees, 1);
+	ck_assert_uint_eq(e.waiting.peak, 20 * MIB);
+	gp_explain_release(&e);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 /* 10 MiB wait, and so does their page of 20; the others can be given back. */
 START_TEST(pages_beside_a_block_that_waits_are_cached)
 {
@@ -722,6 +737,7 @@ int main(void)
 		{ small_blocks_are_told_from_large_ones, 0 },
 		{ a_routed_request_has_its_pools_memory, 0 },
 		{ memory_that_waits_is_counted_with_its_time, 0 },
+		{ memory_that_waits_to_the_end_is_counted, 0 },
 		{ pages_beside_a_block_that_waits_are_cached, 0 },
 		{ an_emptied_cache_that_is_asked_for_again_is_paid_again, 0 },
 		{ what_is_asked_for_beyond_an_emptied_cache_is_new, 0 },

@@ -464,9 +464,13 @@ void track_end(struct track *t)
 	if (t->step < t->explain->steps.count)
 		end_step(t, &t->explain->steps.list[t->step]);
 	change_pending(t, 0, end);
-	for (uint32_t id = 0; id < t->askers->count; id++)
-		if (t->holdings[id].is_there && !t->holdings[id].is_pending)
+	for (uint32_t id = 0; id < t->askers->count; id++) {
+		const struct holding *h = &t->holdings[id];
+
+		t->explain->waiting.frees += h->is_there && h->is_pending;
+		if (h->is_there && !h->is_pending)
 			end_hold(t, id, end);
+	}
 	finish_culprits(t);
 	free(t->units.units);
 	free(t->holdings);
