@@ -285,6 +285,21 @@ static bool has_others(const struct scene *s)
 	return false;
 }
 
+/* The first need not be the one that reserves least: time may decide. */
+static bool has_clearly_less(const struct scene *s)
+{
+	const struct ranking *r = &s->ranking;
+
+	for (size_t i = 0; i < r->count; i++) {
+		const struct gp_sweep_row *row = r->contenders[i].row;
+
+		if (!row->dropped && is_setting(s, r->contenders[i].index) &&
+		    gp_study_is_less(gp_row_peak(row), r->recorded.reserved))
+			return true;
+	}
+	return false;
+}
+
 static void print_first(const struct scene *s, const struct gp_sweep_row *first,
 			const char *label)
 {
@@ -301,8 +316,7 @@ static void print_first(const struct scene *s, const struct gp_sweep_row *first,
 			     "First of these combinations: %s, which reserves "
 			     "%s at the peak.",
 			     label, GP_BYTES(gp_row_peak(first)));
-	else if (was->dropped ||
-		 gp_study_is_less(gp_row_peak(first), was->reserved))
+	else if (was->dropped || has_clearly_less(s))
 		gp_page_line(&s->page, GP_TONE_GOOD, 2,
 			     "First of these combinations: %s, which reserves "
 			     "%s at the peak (compared with recorded: %s).",
