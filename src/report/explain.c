@@ -618,7 +618,7 @@ static void print_run(const struct explain_page *p)
 		return;
 	gp_page_blank(&p->page);
 	print_field(p, "Streams", explain_pending(e));
-	print_field(p, "Calls", explain_calls(e));
+	print_field(p, "Calls", explain_calls(p->explanation, e));
 	print_field(p, "", explain_caches(e));
 	if (e->steps.count || p->explanation->has_details)
 		print_field(p, "Drift", explain_drift(e));
@@ -843,7 +843,8 @@ static void write_failures(struct gp_emit *json, const struct gp_explain *e)
 	gp_emit_close(json, ']');
 }
 
-static void write_calls(struct gp_emit *json, const struct gp_explain *e)
+static void write_calls(struct gp_emit *json, const struct gp_prices *prices,
+			const struct gp_explain *e)
 {
 	struct gp_subject run = gp_at_end(&e->result);
 
@@ -851,7 +852,7 @@ static void write_calls(struct gp_emit *json, const struct gp_explain *e)
 	gp_emit_measure(json, GP_NUM_DEVICE_FREE, &run);
 	gp_emit_measure(json, GP_NUM_RETRIES, &run);
 	gp_emit_count(json, GP_DEVICE_TIME,
-		      gp_price_whole_us(gp_prices_built_in(), &e->base_calls,
+		      gp_price_whole_us(prices, &e->base_calls,
 					e->result.counts.synchronizes));
 	gp_emit_objects(json, "released_to_serve", "given_back",
 			e->retries.list, e->retries.count,
@@ -885,7 +886,7 @@ static void write_device(struct gp_emit *json, const struct gp_explanation *x,
 	gp_emit_holders(json, "pins_now", e->trace, &e->now, MOST_CULPRITS);
 	gp_emit_holders(json, "pins_most", e->trace, &e->over_time,
 			MOST_CULPRITS);
-	write_calls(json, e);
+	write_calls(json, x->prices, e);
 	write_steps(json, &e->steps);
 	gp_emit_close(json, '}');
 }

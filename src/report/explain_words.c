@@ -497,14 +497,15 @@ struct gp_words explain_pending(const struct gp_explain *e)
 
 /* ---- driver calls ---- */
 
-struct gp_words explain_calls(const struct gp_explain *e)
+struct gp_words explain_calls(const struct gp_explanation *x,
+			      const struct gp_explain *e)
 {
 	struct gp_words words = { 0 };
 	/* A verification makes no device calls: the recording stands in for the
 	 * device. */
 	const struct gp_device_calls *calls = &e->base_calls;
-	double us = gp_price_of(gp_prices_built_in(), calls,
-				e->result.counts.synchronizes);
+	double us =
+		gp_price_of(x->prices, calls, e->result.counts.synchronizes);
 	uint64_t given = e->retries.bytes;
 
 	snprintf(words.text, GP_WORDS,

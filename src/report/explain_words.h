@@ -87,7 +87,8 @@ struct gp_words explain_within(const struct gp_gap *gap);
 
 /* The whole run. */
 struct gp_words explain_pending(const struct gp_explain *explain);
-struct gp_words explain_calls(const struct gp_explain *explain);
+struct gp_words explain_calls(const struct gp_explanation *explanation,
+			      const struct gp_explain *explain);
 struct gp_words explain_caches(const struct gp_explain *explain);
 struct gp_words explain_drift(const struct gp_explain *explain);
 struct gp_words explain_growth(const struct gp_explain *explain);

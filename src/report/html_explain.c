@@ -383,7 +383,7 @@ static void write_run(const struct finding *f)
 	title(f, "The whole run");
 	fputs("<dl class=facts>\n", f->out);
 	field(f, "Streams", explain_pending(e));
-	field(f, "Driver calls", explain_calls(e));
+	field(f, "Driver calls", explain_calls(f->explanation, e));
 	field(f, "empty_cache", explain_caches(e));
 	if (e->steps.count)
 		field(f, "Drift", explain_drift(e));

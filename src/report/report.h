@@ -170,6 +170,7 @@ struct gp_explanation {
 	 * NULL: none */
 	const char *given;
 	const struct gp_settings *settings;
+	const struct gp_prices *prices;
 	const struct gp_explain *devices; /* gpupool/explain.h */
 	const struct gp_study *study;	  /* a case a device */
 	size_t first_case; /* index of the first of these devices in the study
