@@ -36,7 +36,7 @@ struct session {
 	struct gp_explain explain; /* of the device that decides */
 	struct gp_progress progress;
 	char given[GP_GIVEN_TEXT];
-	char *given_explain, *given_suggest; /* owned */
+	char *given_replay, *given_explain; /* owned */
 	struct gp_look_report report;
 	struct gp_log_report log; /* path NULL: the input is a trace */
 	struct oom_logged *logs;  /* owned */
@@ -46,10 +46,15 @@ struct session {
 
 /* ---- what is asked ---- */
 
-/* The options that change the answer, as text for other commands: those that
- * take settings (explain), or those that do not (suggest). */
+static bool has_settings(const struct session *s)
+{
+	return s->options->alloc_conf || s->options->knobs;
+}
+
+/* The options that change the answer, as text for other commands: for the
+ * judge's, or for a replay. */
 static char *make_given(const struct session *s, const struct gp_plan *asked,
-			bool takes_settings)
+			bool is_judged)
 {
 	const struct gp_options *o = s->options;
 	struct gp_text_sink sink;
@@ -57,7 +62,7 @@ static char *make_given(const struct session *s, const struct gp_plan *asked,
 	char *word = NULL;
 
 	fputs(s->given, out);
-	if (takes_settings && (o->alloc_conf || o->knobs)) {
+	if (has_settings(s)) {
 		size_t room = 4 * strlen(asked->conf) + 8;
 
 		word = gp_mem_alloc(room, 1);
@@ -65,9 +70,9 @@ static char *make_given(const struct session *s, const struct gp_plan *asked,
 			gp_quote_shell(asked->conf, word, room));
 		free(word);
 	}
-	for (size_t i = 0; i < o->without.count; i++)
+	for (size_t i = 0; is_judged && i < o->without.count; i++)
 		fprintf(out, " --without %s", o->without.items[i]);
-	if (o->prices)
+	if (is_judged && o->prices)
 		fprintf(out, " --prices %s", o->prices);
 	return gp_text_sink_close(&sink, out);
 }
@@ -259,8 +264,8 @@ static void describe(struct session *s)
 	r->given = gp_explaining_given(
 		s->options, r->study->case_count ? plan : NULL, r->device,
 		r->study->verdicts + r->worst, s->given);
+	s->given_replay = make_given(s, plan, false);
 	s->given_explain = make_given(s, plan, true);
-	s->given_suggest = make_given(s, plan, false);
 	r->path = class->paths[0];
 	r->operand = gp_ranking_operand(s->options, class);
 	r->ranks = gp_ranking_ranks(&s->ranking);
@@ -269,8 +274,9 @@ static void describe(struct session *s)
 	r->explain = &s->explain;
 	r->choice = plan->has_choice ? &plan->choice : NULL;
 	r->trouble = recorded->trouble.what;
+	r->given_replay = s->given_replay ? s->given_replay : "";
 	r->given_explain = s->given_explain ? s->given_explain : "";
-	r->given_suggest = s->given_suggest ? s->given_suggest : "";
+	r->given_suggest = has_settings(s) ? NULL : r->given_explain;
 	if (recorded->is_there && class->trace->device_count)
 		r->recorded = &recorded->plan.results[r->device];
 }
@@ -309,8 +315,8 @@ static void release(struct session *s)
 		free(s->logs[i].path);
 	free(s->logs);
 	free(s->folder);
+	free(s->given_replay);
 	free(s->given_explain);
-	free(s->given_suggest);
 }
 
 static bool is_spans(const struct gp_options *options)

@@ -232,8 +232,9 @@ struct gp_words explain_what_if(const struct gp_explanation *x,
 				const struct gp_explain *e)
 {
 	const struct gp_attempt *best = what_if_of(e);
+	const char *recorded = x->trace->settings;
 	struct gp_words words = { 0 };
-	char path[GP_WORDS / 2];
+	char path[GP_WORDS / 2], conf[GP_WORDS / 4];
 
 	if (!best)
 		return words;
@@ -241,6 +242,9 @@ struct gp_words explain_what_if(const struct gp_explanation *x,
 	       gp_quote_shell(x->operand ? x->operand : x->path, path,
 			      sizeof(path)),
 	       best->flag);
+	if (strcmp(x->conf, recorded ? recorded : "") != 0)
+		gp_say(&words, " --alloc-conf %s",
+		       gp_quote_shell(x->conf, conf, sizeof(conf)));
 	say_given(&words, x);
 	return words;
 }

@@ -357,10 +357,10 @@ static void print_replay(const struct look *l)
 	if (l->verdict->conf)
 		fprintf(l->page.out, "  %s\n",
 			explain_command(&explanation, l->verdict).text);
-	else if (!gp_verdict_is_open(l->verdict))
-		print_command(l, "suggest", l->report->given_suggest);
-	else
+	else if (gp_verdict_is_open(l->verdict))
 		print_command(l, "info", "");
+	else if (l->report->given_suggest)
+		print_command(l, "suggest", l->report->given_suggest);
 }
 
 static void print_commands(const struct look *l)
@@ -372,7 +372,7 @@ static void print_commands(const struct look *l)
 	print_replay(l);
 	/* An undecided verdict has no setting to replay with. */
 	snprintf(rest, sizeof(rest), "%s --format html -o page.html",
-		 gp_verdict_is_open(l->verdict) ? "" : l->report->given);
+		 gp_verdict_is_open(l->verdict) ? "" : l->report->given_replay);
 	print_command(l, "replay", rest);
 }
 

@@ -199,9 +199,10 @@ struct gp_look_report {
 	const struct gp_replay_result *recorded; /* of that device, as it was
 						  * recorded; NULL: trouble */
 	const char *trouble; /* why it cannot be replayed as recorded */
-	/* Other options as given, for suggested commands: of replay, explain
-	 * and suggest. */
-	const char *given, *given_explain, *given_suggest;
+	/* Other options as given, for suggested commands: of replay without
+	 * and with the settings, of explain, and of suggest; NULL: suggest
+	 * does not take them. */
+	const char *given, *given_replay, *given_explain, *given_suggest;
 	uint64_t spans, spans_live; /* of minimalloc's CSV: how many, and the
 				       most bytes live at once */
 };
