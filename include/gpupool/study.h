@@ -273,6 +273,9 @@ uint64_t gp_study_live_beside(const struct gp_trace *trace, uint32_t device,
  * beginning of the trace. */
 uint64_t gp_study_fullest(const struct gp_trace *trace, uint32_t device);
 
+/* The same for gp_study_live(): the memory of others does not count. */
+uint64_t gp_study_most_live(const struct gp_trace *trace, uint32_t device);
+
 /* The peak of the live memory right after the requests that are made under the
  * memory fraction in force at an event. */
 uint64_t gp_study_live_under(const struct gp_trace *trace, uint32_t device,

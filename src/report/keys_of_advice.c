@@ -312,7 +312,9 @@ const struct gp_key keys_of_advice[] = {
 	       "no "
 	       "allocator that leaves blocks where they are can do with less."),
 	KEY_IN(gp_verdict, others, "others", BYTES, NULLABLE | ZERO | MAYBE,
-	       "What others have of the device besides, where that is most."),
+	       "How much more live memory and that of others are together, "
+	       "where "
+	       "that is most."),
 	KEY_IN(gp_verdict, start, "start", BYTES, 0,
 	       "Reserved when the trace begins."),
 	KEY_IN(gp_verdict, recorded, "recorded", BYTES, NULLABLE | ZERO | MAYBE,

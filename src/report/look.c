@@ -293,9 +293,9 @@ static void print_trust(const struct look *l)
 	if (l->verdict->others)
 		gp_page_field(
 			&l->page, "Others",
-			"hold %s of the device at the worst moment, which "
-			"is part of the need",
-			GP_BYTES(l->verdict->others));
+			"use the device, too: together with the program they "
+			"hold up to %s at once",
+			GP_BYTES(l->verdict->live + l->verdict->others));
 	if (r->trace->values)
 		gp_page_field(&l->page, "Path", "%s", r->trace->values);
 	if (gp_trace_unknown(r->trace))

@@ -19,6 +19,7 @@ struct live {
 	uint64_t other, most_beside; /* memory of others; peak including it */
 	uint64_t event;		     /* the current one */
 	uint64_t fullest; /* first event after which that peak is reached */
+	uint64_t most_at; /* the same for `most` */
 	uint64_t from, to, most_within; /* peak after requests among these */
 };
 
@@ -33,7 +34,10 @@ static void note_most(struct live *live)
 {
 	uint64_t beside = gp_sum(live->now, live->other);
 
-	live->most = gp_larger(live->most, live->now);
+	if (live->now > live->most) {
+		live->most = live->now;
+		live->most_at = live->event;
+	}
 	if (beside > live->most_beside) {
 		live->most_beside = beside;
 		live->fullest = live->event;
@@ -127,6 +131,13 @@ uint64_t gp_study_fullest(const struct gp_trace *trace, uint32_t device)
 	return follow(trace, device,
 		      (struct live){ .round = GP_MIN_BLOCK_SIZE })
 		.fullest;
+}
+
+uint64_t gp_study_most_live(const struct gp_trace *trace, uint32_t device)
+{
+	return follow(trace, device,
+		      (struct live){ .round = GP_MIN_BLOCK_SIZE })
+		.most_at;
 }
 
 uint64_t gp_study_live_under(const struct gp_trace *trace, uint32_t device,

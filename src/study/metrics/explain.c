@@ -452,7 +452,7 @@ static uint64_t moment_of(const struct gp_explain_config *config,
 	if (result->first_oom.is_there)
 		return result->first_oom.event;
 	if (result->peak_is_from_start && !result->at_fullest.event)
-		return gp_study_fullest(explain->trace, explain->device);
+		return gp_study_most_live(explain->trace, explain->device);
 	return result->at_peak.event && !config->look_at_fullest
 		       ? result->at_peak.event
 		       : result->at_fullest.event;
@@ -516,7 +516,9 @@ static enum gp_status look_at_most_use(const struct gp_explain_config *config,
 				       struct gp_diag *diag)
 {
 	struct gp_replay_config run = *config->run;
-	uint64_t event = gp_study_fullest(run.trace, run.device);
+	uint64_t event = config->is_too_small
+				 ? gp_study_fullest(run.trace, run.device)
+				 : gp_study_most_live(run.trace, run.device);
 	struct gp_replay_result endless;
 	struct gp_state state = { 0 };
 	enum gp_status status;
