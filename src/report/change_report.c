@@ -361,13 +361,12 @@ static void print_steps(const struct gp_page *page,
 		     GP_PLURAL(steps->both, "step"), GP_COUNT(steps->a),
 		     GP_COUNT(steps->b), GP_COUNT(steps->alike));
 	if (steps->first)
-		gp_page_line(
-			page, GP_TONE_PLAIN, 2,
-			"The first that differs: %.200s, number %" PRIu64
-			" of that name, with %s in A and %s in B.",
-			steps->first, steps->first_ordinal,
-			GP_PLURAL(steps->a_requests, "request"),
-			GP_COUNT(steps->b_requests));
+		gp_page_line(page, GP_TONE_PLAIN, 2,
+			     "The first that differs: %.200s, number %" PRIu64
+			     " of that name, with %s in A and %s in B.",
+			     steps->first, steps->first_ordinal,
+			     GP_PLURAL(steps->a_requests, "request"),
+			     GP_COUNT(steps->b_requests));
 }
 
 static void print_divergence(const struct gp_page *page,

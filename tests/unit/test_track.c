@@ -284,8 +284,8 @@ static void sum_up(struct run *run, const struct askers *askers,
 		add_waiting(sums, sums->looks[event + 1].pending, event);
 	}
 	for (size_t k = 0; k < askers->count; k++)
-		sums->waiting.frees += run->blocks[k].is_there &&
-				       run->blocks[k].is_pending;
+		sums->waiting.frees +=
+			run->blocks[k].is_there && run->blocks[k].is_pending;
 	ck_assert_uint_eq(next, run->count);
 }
 
