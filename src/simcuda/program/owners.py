@@ -10,11 +10,13 @@ with hooks PyTorch calls all modules in another way, and torch.compile warns.
 import atexit
 import contextlib
 import ctypes
+import functools
 import sys
 import weakref
 
 import torch
 from torch.optim.optimizer import (
+    Optimizer,
     register_optimizer_step_post_hook,
     register_optimizer_step_pre_hook,
 )
@@ -95,8 +97,17 @@ def pieces(tensor):
     also includes its mesh."""
     flatten = getattr(tensor, "__tensor_flatten__", None)
     if flatten is None:
-        return [tensor] if isinstance(tensor, torch.Tensor) else []
+        return dense(tensor) if isinstance(tensor, torch.Tensor) else []
     return [p for name in flatten()[0] for p in pieces(getattr(tensor, name))]
+
+
+def dense(tensor):
+    """A sparse tensor has no storage of its own."""
+    if tensor.layout is torch.strided:
+        return [tensor]
+    if tensor.layout is torch.sparse_coo:
+        return [tensor._indices(), tensor._values()]
+    return []
 
 
 def storage_of(tensor):
@@ -260,46 +271,89 @@ def own_groups(optimizer):
             own_gradient(parameter)
 
 
+def own_states(optimizer):
+    for parameter, state in optimizer.state.items():
+        module = NO_MODULE
+        if isinstance(parameter, torch.Tensor):
+            module = own_gradient(parameter)
+        own_state(state, module)
+
+
+def loaded_as(load):
+    @functools.wraps(load)
+    def load_state_dict(self, *args, **kwargs):
+        result = load(self, *args, **kwargs)
+        with contextlib.suppress(Exception), untouched():
+            own_states(self)
+        return result
+
+    return load_state_dict
+
+
+def zeroed_as(zero):
+    """Gradients that no optimizer of PyTorch's sees, as where the optimizer's
+    parameters are copies on the host."""
+
+    @functools.wraps(zero)
+    def zero_grad(self, *args, **kwargs):
+        if not is_compiling():
+            with contextlib.suppress(Exception), untouched():
+                for parameter in self.parameters():
+                    own_gradient(parameter)
+        return zero(self, *args, **kwargs)
+
+    return zero_grad
+
+
+stepping = {}  # by id: a weak reference to an optimizer whose step runs
+
+
 def watch_optimizers():
     def before(optimizer, args, kwargs):
         if is_compiling():
             return
         with contextlib.suppress(Exception), untouched():
             own_groups(optimizer)
+            stepping[id(optimizer)] = weakref.ref(optimizer)
         enter(1, NO_MODULE)
 
     def after(optimizer, args, kwargs):
         if is_compiling():
             return
+        stepping.pop(id(optimizer), None)
         with contextlib.suppress(Exception), untouched():
-            for parameter, state in optimizer.state.items():
-                module = NO_MODULE
-                if isinstance(parameter, torch.Tensor):
-                    module = own_gradient(parameter)
-                own_state(state, module)
+            own_states(optimizer)
             if len(args) > 1 or kwargs:  # a closure made gradients
                 own_groups(optimizer)
         leave(1)
 
     register_optimizer_step_pre_hook(before)
     register_optimizer_step_post_hook(after)
+    Optimizer.load_state_dict = loaded_as(Optimizer.load_state_dict)
+    Module.zero_grad = zeroed_as(Module.zero_grad)
 
 
 # ---- the end ----
 
 
-def own_gradients():
-    """For parameters that are in no optimizer."""
+def own_rest():
+    """What is in no optimizer; the module that was on its way to the device at
+    first; and the states of a step that did not end, as memory ran out."""
     with contextlib.suppress(Exception), untouched():
-        for reference, *_ in list(known.values()):
+        for reference, number, *_ in list(known.values()):
             module = reference()
-            if module is not None:
-                for parameter in module._parameters.values():
-                    if parameter is not None:
-                        own_gradient(parameter)
+            if module is None:
+                continue
+            own_all(module, number)
+            for parameter in module._parameters.values():
+                if parameter is not None:
+                    own_gradient(parameter)
+        for reference in stepping.values():
+            if reference() is not None:
+                own_states(reference())
 
 
-atexit.register(own_gradients)
+atexit.register(own_rest)
 for watch in watch_modules, watch_parameters, watch_optimizers:
     try:
         watch()
