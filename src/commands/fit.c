@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -609,6 +610,12 @@ struct varied {
 	struct gp_vary_report report;
 };
 
+/* As a shell has it of what it started; sys.exit(-1) is none. */
+static bool is_of_signal(int exit)
+{
+	return exit > 128 && exit <= 128 + SIGRTMAX;
+}
+
 /* A failing program may fail with this value only, so the search goes on; not
  * after a signal. */
 static enum gp_status take(const struct session *s, struct varied *v,
@@ -619,7 +626,7 @@ static enum gp_status take(const struct session *s, struct varied *v,
 	char text[48];
 
 	snprintf(text, sizeof(text), "it ended with status %d", r->exit);
-	if (r->exit > 128) {
+	if (is_of_signal(r->exit)) {
 		gp_diag_file(diag, r->program);
 		return gp_diag_set(diag, GP_FAILED, "%s, with %s=%" PRIu64,
 				   text, v->vary.name, point->value);
