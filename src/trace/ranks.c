@@ -298,16 +298,20 @@ static struct gp_rank_class *find(struct gp_ranks *ranks, uint64_t print,
 	return NULL;
 }
 
+static bool has_requests(const struct gp_device_trace *t)
+{
+	for (size_t i = 0; i < t->event_count; i++)
+		if (t->events[i].kind < GP_FIRST_OUTCOME &&
+		    t->events[i].kind != GP_MARK)
+			return true;
+	return false;
+}
+
 bool gp_trace_has_requests(const struct gp_trace *trace)
 {
-	for (uint32_t d = 0; d < trace->device_count; d++) {
-		const struct gp_device_trace *t = &trace->devices[d];
-
-		for (size_t i = 0; i < t->event_count; i++)
-			if (t->events[i].kind < GP_FIRST_OUTCOME &&
-			    t->events[i].kind != GP_MARK)
-				return true;
-	}
+	for (uint32_t d = 0; d < trace->device_count; d++)
+		if (has_requests(&trace->devices[d]))
+			return true;
 	return false;
 }
 
@@ -326,10 +330,11 @@ static struct gp_rank_class *begin(struct gp_ranks *ranks, uint64_t print,
 	return class;
 }
 
+/* Marks are on a process's first device, whether it uses that or not. */
 static void count_users(struct gp_ranks *ranks, const struct gp_trace *trace)
 {
 	for (uint32_t i = 0; i < trace->device_count; i++)
-		if (trace->devices[i].event_count &&
+		if (has_requests(&trace->devices[i]) &&
 		    trace->devices[i].device < GP_RANK_DEVICES)
 			ranks->used_by[trace->devices[i].device]++;
 }
