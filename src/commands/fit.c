@@ -509,7 +509,7 @@ static void fill_in(struct session *s)
 					 : NULL;
 	if (r->trace && r->trace->values)
 		r->path = r->trace->values;
-	else if (!s->options->from_trace)
+	else if (!s->options->from_trace && s->recording.count)
 		r->path = "not known: its Python was not there to follow it";
 	add_seeds(s);
 	look_for_sharers(s);

@@ -59,6 +59,12 @@ static const char *path_of(const struct gp_vary_report *r)
 	return path;
 }
 
+/* Of a program that uses no device it is 0. */
+static bool is_need_known(const struct gp_vary_point *p)
+{
+	return p->need || p->fits;
+}
+
 static uint64_t most_of(const struct gp_vary_report *r)
 {
 	uint64_t most = r->gpu->capacity;
@@ -175,7 +181,7 @@ static void print_point(const struct gp_page *page,
 		return;
 	}
 	fprintf(page->out, "%12" PRIu64 "  %10s  ", p->value,
-		p->need ? GP_BYTES(p->need) : "more");
+		is_need_known(p) ? GP_BYTES(p->need) : "more");
 	print_bar(page, r, p);
 	fputs("\n", page->out);
 }
@@ -221,7 +227,7 @@ void gp_report_vary_json(const struct gp_vary_report *r, FILE *out)
 		gp_emit_open(&json, NULL, '{', GP_EMIT_FLAT);
 		gp_emit_uint(&json, "value", r->points[i].value);
 		gp_emit_bool(&json, "fits", r->points[i].fits);
-		if (r->points[i].need)
+		if (is_need_known(&r->points[i]))
 			gp_emit_uint(&json, "bytes", r->points[i].need);
 		else
 			gp_emit_null(&json, "bytes");
@@ -327,14 +333,18 @@ void gp_report_vary_html(const struct gp_vary_report *r, FILE *out)
 	draw(r, out);
 	gp_html_table(out, "vary", "value|#needs|fits");
 	for (size_t i = 0; i < r->count; i++) {
+		const struct gp_vary_point *p = &r->points[i];
 		char value[24];
 
-		snprintf(value, sizeof(value), "%" PRIu64, r->points[i].value);
+		snprintf(value, sizeof(value), "%" PRIu64, p->value);
 		gp_html_name(out, value);
-		gp_html_bytes(out, "bytes", r->points[i].need);
-		gp_html_cell(out, r->points[i].failure ? "failed"
-				  : r->points[i].fits  ? "yes"
-						       : "no");
+		if (is_need_known(p))
+			gp_html_bytes(out, "bytes", p->need);
+		else
+			gp_html_cell(out, p->failure ? "" : "more");
+		gp_html_cell(out, p->failure ? "failed"
+				  : p->fits  ? "yes"
+					     : "no");
 		gp_html_row_end(out);
 	}
 	gp_html_table_end(out);
