@@ -48,8 +48,8 @@ struct gp_cover {
 	struct gp_cover_box *boxes; /* that serve, in order of discovery */
 	size_t count, room;
 	uint32_t runs;
-	bool complete;		/* every value is covered */
-	bool is_over;		/* that, or first_only found one: the last box */
+	bool complete; /* every value is covered */
+	bool is_over;  /* that, or first_only found one: the last box */
 	struct gp_space *space; /* what is not covered yet */
 };
 

@@ -53,10 +53,14 @@ def hold_bound(held, name, bound, dice):
         )
     for key, fine in ("failing", False), ("fine_below", True):
         if bound[key]:
-            held.is_as(f"{name} {key}", fine, is_fine(held, bound[key], None, name))
+            held.is_as(
+                f"{name} {key}", fine, is_fine(held, bound[key], None, name)
+            )
     if bound["fine_below"] and not bound["unknown_below"]:
         below = bound["fine_below"] - GRAIN
-        held.is_as(f"{name} below all", False, is_fine(held, below, None, name))
+        held.is_as(
+            f"{name} below all", False, is_fine(held, below, None, name)
+        )
 
 
 def hold_headroom(held):
@@ -68,7 +72,9 @@ def hold_headroom(held):
             hold_bound(held, name, device[name], dice)
     for point in device["curve"]:
         ran = outcome(held, point["capacity"])
-        held.is_as(f"at {point['capacity']}", said_numbers(point), ran.numbers())
+        held.is_as(
+            f"at {point['capacity']}", said_numbers(point), ran.numbers()
+        )
 
 
 # ---- fit ----
@@ -116,7 +122,9 @@ def hold_tried(held):
         need = trial.get("need")
         if not need:
             continue
-        held.is_as(f"need of {conf}", True, is_fine(held, need, conf, "no_oom"))
+        held.is_as(
+            f"need of {conf}", True, is_fine(held, need, conf, "no_oom")
+        )
         held.is_as(
             f"below the need of {conf}",
             False,
@@ -231,7 +239,9 @@ def hold_classes(held):
         "sweep", held.path, "--torch", program.torch(),
         "--capacity", program.capacity, "--most-runs", 400, *words,
     )  # fmt: skip
-    kept = [word for word in settings_of(program) if word.split(":")[0] not in axes]
+    kept = [
+        word for word in settings_of(program) if word.split(":")[0] not in axes
+    ]
     # PyTorch takes no smaller ones (2.9 on).
     large = re.search(r"large_segment_size_mb:(\d+)", program.conf)
     least = int(large[1]) if large else 21
@@ -241,7 +251,9 @@ def hold_classes(held):
     }
     for _ in range(6):
         point = {axis: values[axis]() for axis in axes}
-        conf = ",".join(kept + [f"{a}:{v}" for a, v in point.items() if v is not None])
+        conf = ",".join(
+            kept + [f"{a}:{v}" for a, v in point.items() if v is not None]
+        )
         own = [
             at
             for at, entry in enumerate(told["combinations"])

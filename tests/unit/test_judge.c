@@ -290,10 +290,13 @@ END_TEST
 /* Only large_segment_size_mb together with another setting needs so little. */
 START_TEST(what_is_missing_is_missing_under_every_setting)
 {
-	struct gp_trace *t = trace_of(ONE_DEVICE(
-		ALLOC(1, 33554432) "," ALLOC(2, 25165824) "," ALLOC(
-			3, 188743680) ",{\"op\":\"free\",\"id\":1}," ALLOC(
-			4, 2097152) "," ALLOC(5, 125829120)));
+	struct gp_trace *t =
+		trace_of(ONE_DEVICE(
+			ALLOC(1, 33554432) "," ALLOC(2, 25165824) "," ALLOC(
+				3, 188743680) ",{\"op\":\"free\",\"id\":1}"
+					      "," ALLOC(4,
+							2097152) "," ALLOC(5,
+									   125829120)));
 	const struct gp_case one = { .trace = t, .capacity = 326 * MIB };
 	struct gp_study s = study_of(&one, 1);
 
