@@ -229,6 +229,7 @@ static void read_facts(struct operator_facts *facts, const char *bytes,
 		&facts->is_one_number,
 		&facts->has_first_step,
 		&facts->saves_rest,
+		&facts->stands_in,
 	};
 	uint64_t set = (uint64_t)next(&w);
 

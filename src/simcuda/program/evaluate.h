@@ -41,6 +41,7 @@ struct operator_facts {
 			      * argument */
 	bool saves_rest;     /* saves all results but the first, in order */
 	bool is_fresh;	     /* its results are none of its arguments */
+	bool stands_in;	     /* launches what its caller would launch */
 	uint32_t writes;     /* bit set of the arguments that it writes */
 	uint32_t asserted;   /* and of those that its kernel asserts something
 			      * about */

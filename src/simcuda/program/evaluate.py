@@ -51,7 +51,8 @@ atexit.register(calls.simcuda_evaluate_stop)
     ONE_NUMBER,
     FIRST_STEP,
     SAVES_REST,
-) = (1 << i for i in range(28))
+    STANDS_IN,
+) = (1 << i for i in range(29))
 # Arguments that there are bits for.
 MOST = 26
 # Whether what nobody knows is drawn: --values.
@@ -63,6 +64,9 @@ SILENT_SPACES = (
     "_c10d_functional_autograd",
     "symm_mem",
 )
+# In 2.14 and 2.15 PyTorch's operators may call one of these, which launches a
+# kernel in Triton or the like, instead of launching their own.
+STAND_IN_SPACE = "_native"
 # Operators that write more than their schema says, by a part of their names;
 # and arguments that are written without the schema saying so.
 HIDDEN = "instance_norm", "init_dropout"
@@ -425,6 +429,8 @@ def describe(name, overload):
     flags = 0
     if space in SILENT_SPACES:
         flags |= SILENT
+    if space == STAND_IN_SPACE:
+        flags |= STANDS_IN
     full = name + "." + overload if overload else name
     has_kernel = base in OF_INDICES or any(
         C._dispatch_has_kernel_for_dispatch_key(full, k) for k in KEYS

@@ -731,9 +731,21 @@ static bool is_operators_own(const struct frame *f,
 	       (!reach || !reach->is_foreign || f->operation->facts.writes_any);
 }
 
-static void on_work(bool is_captured, const struct process_reach *reach)
+/* Whose work it is: the innermost operator's, or its caller's, in whose place
+ * it stands; then the kernel is as PyTorch's others. */
+static struct frame *at_work(const struct process_reach **reach)
 {
 	struct frame *f = frames.count ? &frames.items[frames.count - 1] : NULL;
+
+	if (frames.count < 2 || !f->operation || !f->operation->facts.stands_in)
+		return f;
+	*reach = NULL;
+	return f - 1;
+}
+
+static void on_work(bool is_captured, const struct process_reach *reach)
+{
+	struct frame *f = at_work(&reach);
 
 	if (f && is_operators_own(f, reach)) {
 		f->has_written = true;
