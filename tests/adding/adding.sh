@@ -42,7 +42,7 @@ copy_tree() {
 	mkdir -p "$tree/build/tests"
 	cd "$root" || exit 1
 	for part in Makefile include src man scripts traces tests docs examples \
-		README.md build/obj build/simcuda build/libgpupool.a \
+		prices README.md build/obj build/simcuda build/libgpupool.a \
 		build/libgpupool.so.0 build/gpupool build/page_files.c \
 		build/gpupool-report.schema.json build/.compile build/.link \
 		build/.packages; do
