@@ -287,16 +287,16 @@ START_TEST(what_nothing_serves_keeps_nobody_from_a_setting)
 }
 END_TEST
 
+#define TWO	 ALLOC(1, 33554432) "," ALLOC(2, 25165824)
+#define THREE	 TWO "," ALLOC(3, 188743680)
+#define FREE_ONE "{\"op\":\"free\",\"id\":1}"
+#define TWO_MORE ALLOC(4, 2097152) "," ALLOC(5, 125829120)
+
 /* Only large_segment_size_mb together with another setting needs so little. */
 START_TEST(what_is_missing_is_missing_under_every_setting)
 {
 	struct gp_trace *t =
-		trace_of(ONE_DEVICE(
-			ALLOC(1, 33554432) "," ALLOC(2, 25165824) "," ALLOC(
-				3, 188743680) ",{\"op\":\"free\",\"id\":1}"
-					      "," ALLOC(4,
-							2097152) "," ALLOC(5,
-									   125829120)));
+		trace_of(ONE_DEVICE(THREE "," FREE_ONE "," TWO_MORE));
 	const struct gp_case one = { .trace = t, .capacity = 326 * MIB };
 	struct gp_study s = study_of(&one, 1);
 
