@@ -145,6 +145,12 @@ def is_whole_number(values):
     return values == values.round()
 
 
+def counted(made, add, values):
+    """How many of the values are added to each place."""
+    none = torch.zeros_like(made, dtype=torch.float64)
+    return add(none, torch.ones_like(values, dtype=torch.float64))
+
+
 def depends_on_order(results, add, values):
     """Whether 16-bit numbers are added to one place: each sum is rounded, or
     only the last one. `add` adds values to what it is given."""
@@ -152,7 +158,7 @@ def depends_on_order(results, add, values):
     if made.dtype not in SHORT:
         return False
     wide, none = values.double(), torch.zeros_like(made, dtype=torch.float64)
-    often = add(none.clone(), torch.ones_like(wide))
+    often = counted(made, add, values)
     # Each sum on the way lies between these.
     ends = [made - add(none.clone(), wide.clamp(*to)) for to in UP_AND_DOWN]
     exact = 2 / torch.finfo(made.dtype).eps
@@ -162,20 +168,47 @@ def depends_on_order(results, add, values):
     return not bool((is_exact | (often <= 1)).all())
 
 
-def index_add(results, dim, index, source, **more):
+def reduced(results, add, values, reduce):
+    """The same where numbers are multiplied, or are means."""
+    made = results[0]
+    if reduce in ("add", "sum"):
+        is_doubted = depends_on_order(results, add, values)
+    else:
+        is_doubted = (
+            made.dtype in SHORT
+            and reduce not in ("amax", "amin")
+            and bool((counted(made, add, values) > 1).any())
+        )
+    return results if is_doubted else ()
+
+
+def index_add(results, dim, index, source, alpha=1, **more):
     def add(to, of):
         return to.index_add_(dim, index, of)
 
-    return results if depends_on_order(results, add, source) else ()
+    values = source if alpha == 1 else source * alpha
+    return reduced(results, add, values, "add")
+
+
+def index_reduce(results, dim, index, source, reduce, **more):
+    def add(to, of):
+        return to.index_add_(dim, index, of)
+
+    return reduced(results, add, source, reduce)
 
 
 def scatter_reduce(results, dim, index, src, reduce="sum", **more):
     def add(to, of):
         return to.scatter_add_(dim, index, of)
 
-    if reduce not in ("add", "sum"):
-        return ()
-    return results if depends_on_order(results, add, src) else ()
+    return reduced(results, add, src, reduce)
+
+
+def bag_backward(results, indices, **more):
+    is_doubted = results[0].dtype in SHORT and (
+        indices.unique().numel() < indices.numel()
+    )
+    return results if is_doubted else ()
 
 
 def embedding_backward(results, grad_output, indices, padding_idx, **more):
@@ -409,6 +442,7 @@ def vectors(*which):
 
 
 DIFFERING = {
+    "_embedding_bag_dense_backward": bag_backward,
     "_fft_c2r": to_real,
     "_foreach_copy_": copy_each,
     "_index_put_impl_": index_put,
@@ -427,6 +461,8 @@ DIFFERING = {
     "index_copy_": index_copy,
     "index_put": index_put,
     "index_put_": index_put,
+    "index_reduce": index_reduce,
+    "index_reduce_": index_reduce,
     "kthvalue": one_of_equals,
     "linalg_eig": vectors(1),
     "linspace": linspace,

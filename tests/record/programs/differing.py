@@ -39,6 +39,9 @@ def known():
     print("sums", torch.ones(99, device="cuda").half().cumsum(0)[-1].item())
     print("range", torch.range(0, 1, 0.1, device="cuda")[9].item())
     print("rows'", grad_of(200).tolist(), short([0, 1], [0.1, 0.1]).tolist())
+    three = on([3.0, 2.0, 1.0]).half()
+    least = three.scatter_reduce(0, on([1, 1, 1]), three, "amin")
+    print("least", least.tolist())
     print("real", torch.fft.irfft(on([3 + 0j, 1j, 1])).sum().item())
     print("whole", on([1.9, -1.9]).long().tolist(), on([-1.0]).byte().item())
     first = torch.zeros(3, device="cuda", dtype=torch.long)
@@ -54,7 +57,9 @@ def known():
     print("others' places", steps.tolist())
     sums, factor = on([[1.0, 2.0], [3.0, 4.0]]), on([[1.0, 1.0], [0.0, 1.0]])
     print("product", sums.addmm_(factor, factor).tolist())
-    print("values", torch.linalg.eigh(on([[2.0, 0.0], [0.0, 3.0]]))[0].tolist())
+    print(
+        "values", torch.linalg.eigh(on([[2.0, 0.0], [0.0, 3.0]]))[0].tolist()
+    )
 
 
 def short(places, values):
@@ -62,12 +67,17 @@ def short(places, values):
     return sums.index_add_(0, on(places), on(values).bfloat16())
 
 
-def grad_of(count):
+def grad_of(count, in_bags=False):
     """Of the rows of a table in 16 bits, of which the first is used."""
     rows = torch.zeros(2, 1, device="cuda", dtype=torch.bfloat16)
     rows.requires_grad_()
     places = torch.zeros(count, device="cuda", dtype=torch.long)
-    torch.nn.functional.embedding(places, rows).sum().backward()
+    if in_bags:
+        torch.nn.functional.embedding_bag(
+            places.view(1, -1), rows, mode="sum"
+        ).sum().backward()
+    else:
+        torch.nn.functional.embedding(places, rows).sum().backward()
     return rows.grad.flatten()
 
 
@@ -94,6 +104,7 @@ def doubted():
     added.addmm_(square, added)
     source.masked_scatter_(source < 1, source)
     tenths = torch.full((256,), 0.1, device="cuda").half()
+    two = on([1.0, 3.0]).half()
     partly = torch.cat([on([0]), drawn[:1].long(), on([0])])
     for what in (
         number.scatter(0, on([1, 0, 0]), partly),
@@ -106,6 +117,10 @@ def doubted():
         zeros[:1].half().scatter_add(0, places, tenths),
         zeros[:1].half().index_put((places,), tenths, accumulate=True),
         grad_of(1000),
+        grad_of(1000, in_bags=True),
+        two[:1].scatter_reduce(0, places, tenths, "prod"),
+        two[:1].index_reduce(0, places, tenths, "mean"),
+        two.index_add(0, on([0, 0]), two, alpha=0.3),
         folded,
         summed,
         rolled,
