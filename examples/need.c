@@ -37,7 +37,7 @@ static enum gp_status replay(const struct gp_trace *trace, const char *conf,
 static enum gp_status judge(const struct gp_trace *trace, uint64_t capacity,
 			    struct gp_diag *diag)
 {
-	const struct gp_case device = { trace, 0, capacity };
+	const struct gp_case device = { .trace = trace, .capacity = capacity };
 	const struct gp_study_config config = {
 		.cases = &device,
 		.case_count = 1,

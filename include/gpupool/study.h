@@ -62,6 +62,9 @@ struct gp_case {
 	const struct gp_trace *trace;
 	uint32_t device;   /* index into trace->devices */
 	uint64_t capacity; /* bytes; GP_UNLIMITED: unknown */
+	/* Of a limit that the trace does not hold: it is less than this, and
+	 * capacity is the least that it can be. 0: there is none. */
+	uint64_t below;
 };
 
 struct gp_study_config {
@@ -169,7 +172,8 @@ struct gp_verdict {
 	/* Index of the study's trial that is advised, or else lacks least. */
 	size_t trial;
 	uint8_t release;
-	uint64_t capacity; /* GP_UNLIMITED: unknown */
+	uint64_t capacity;	 /* GP_UNLIMITED: unknown */
+	uint64_t capacity_below; /* gp_case.below */
 	/* Peak of live memory, each block rounded up to 512 B. */
 	uint64_t live;
 	uint64_t others; /* gp_study_live_beside() less live */

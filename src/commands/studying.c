@@ -40,21 +40,24 @@ enum gp_status gp_studying_check(const struct gp_options *options,
 }
 
 /* The capacity; if none is known, the one concluded from a refused request. */
-static uint64_t capacity_of(struct gp_studying *studying,
-			    const struct gp_plan *plan,
-			    const struct gp_options *options, uint32_t device)
+static struct gp_case case_of(const struct gp_plan *plan, uint32_t device,
+			      const struct gp_options *options)
 {
+	struct gp_case c = {
+		.trace = plan->trace,
+		.device = device,
+		.capacity = options->capacity ? options->capacity
+					      : plan->capacity[device],
+	};
 	struct gp_refused_room room;
 
-	if (options->capacity)
-		return options->capacity;
-	if (plan->capacity[device] != GP_UNLIMITED ||
-	    !gp_replay_refused_room(plan->trace, device, &plan->settings,
-				    &room))
-		return plan->capacity[device];
-	if (!device)
-		studying->capacity_below = room.below;
-	return room.least;
+	if (!options->capacity && c.capacity == GP_UNLIMITED &&
+	    gp_replay_refused_room(plan->trace, device, &plan->settings,
+				   &room)) {
+		c.capacity = room.least;
+		c.below = room.below;
+	}
+	return c;
 }
 
 static void show(void *arg, const char *what)
@@ -74,12 +77,8 @@ static size_t list_cases(struct gp_studying *studying,
 	cases = 0;
 	for (size_t p = 0; p < count; p++)
 		for (uint32_t d = 0; d < plans[p].trace->device_count; d++)
-			studying->cases[cases++] = (struct gp_case){
-				.trace = plans[p].trace,
-				.device = d,
-				.capacity = capacity_of(studying, &plans[p],
-							options, d),
-			};
+			studying->cases[cases++] =
+				case_of(&plans[p], d, options);
 	return cases;
 }
 

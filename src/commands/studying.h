@@ -19,9 +19,6 @@ struct gp_studying {
 	struct gp_case *cases;
 	struct gp_prices *own_prices; /* from a file; NULL: built in */
 	const struct gp_prices *prices;
-	/* The first device's memory is concluded to be at least its capacity
-	 * and less than this; 0: it is known, or not bounded. */
-	uint64_t capacity_below;
 };
 
 /* Studies the traces of plans together, for one setting, under the first plan's

@@ -60,7 +60,7 @@ static void write_report(void *arg, const struct gp_report_style *style,
 		.study = study,
 		.worst = worst,
 		.capacity_below =
-			ranks->count == 1 ? s->studying.capacity_below : 0,
+			ranks->count == 1 ? s->studying.cases->below : 0,
 		.choice = first->has_choice ? &first->choice : NULL,
 		.checked = s->checked,
 		.matched = s->matched,

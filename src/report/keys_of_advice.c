@@ -307,6 +307,10 @@ const struct gp_key keys_of_advice[] = {
 	       "The release that it is for."),
 	KEY_IN(gp_verdict, capacity, "capacity", BYTES, NULLABLE | ENDLESS,
 	       "Memory of the device; null: not known."),
+	KEY_IN(gp_verdict, capacity_below, "capacity_below", BYTES,
+	       NULLABLE | ZERO | MAYBE,
+	       "What it may use is not known: it is less than this, and at "
+	       "least capacity, which the verdict is for."),
 	KEY_IN(gp_verdict, live, "live", BYTES, 0,
 	       "The most that live blocks take at once, each rounded to 512: "
 	       "no "

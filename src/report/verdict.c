@@ -122,11 +122,29 @@ static void say_setting(struct gp_words *words, const struct gp_verdict *v)
 	       is_failure ? "; what came next is not in the trace." : ".");
 }
 
+/* Of a limit that is not in the trace the verdict is for the least that it can
+ * be: with more, a setting may serve. */
+static const char *with_least(const struct gp_verdict *v)
+{
+	return v->capacity_below ? "with the least that it may use, " : "";
+}
+
+static void say_too_small(struct gp_words *words, const struct gp_verdict *v)
+{
+	gp_say(words, "Out of memory; %sno setting helps: %s too small by %s.",
+	       with_least(v),
+	       v->capacity_below ? "that is"
+	       : v->was_limited	 ? "the memory that it may use is"
+				 : "the device is",
+	       GP_BYTES(v->live + v->others - v->capacity));
+}
+
 static void say_no_setting(struct gp_words *words, const struct gp_verdict *v)
 {
-	gp_say(words, "Out of memory%s; no setting helps: ",
+	gp_say(words, "Out of memory%s; %sno setting helps: ",
 	       v->cause == GP_BY_LIMIT ? " at the memory fraction that is set"
-				       : "");
+				       : "",
+	       with_least(v));
 	if (v->missing == GP_UNLIMITED)
 		gp_say(words, "a request fails however much memory there is.");
 	else if (v->cause == GP_BY_LIMIT)
@@ -205,13 +223,7 @@ struct gp_words verdict_sentence(const struct gp_verdict *v)
 	switch (v->kind) {
 	case GP_VERDICT_FITS: say_fits(&words, v); break;
 	case GP_VERDICT_SETTING: say_setting(&words, v); break;
-	case GP_VERDICT_TOO_SMALL:
-		gp_say(&words,
-		       "Out of memory; no setting helps: %s too small by %s.",
-		       v->was_limited ? "the memory that it may use is"
-				      : "the device is",
-		       GP_BYTES(v->live + v->others - v->capacity));
-		break;
+	case GP_VERDICT_TOO_SMALL: say_too_small(&words, v); break;
 	case GP_VERDICT_NO_SETTING: say_no_setting(&words, v); break;
 	case GP_VERDICT_UNDECIDED: say_undecided(&words, v); break;
 	}
@@ -310,6 +322,15 @@ static void say_ignored(struct gp_words *words, const struct gp_verdict *v)
 /* Replays are without a limit that the trace does not hold. */
 static void say_limited(struct gp_words *words, const struct gp_verdict *v)
 {
+	bool is_bad = v->kind == GP_VERDICT_TOO_SMALL ||
+		      v->kind == GP_VERDICT_NO_SETTING;
+
+	if (is_bad && v->capacity_below)
+		gp_say(words,
+		       "How much it may use is not in the trace: at least %s, "
+		       "which was reserved, and less than %s, as a request was "
+		       "refused. ",
+		       GP_BYTES(v->capacity), GP_BYTES(v->capacity_below));
 	if (v->was_limited && v->kind == GP_VERDICT_FITS)
 		gp_say(words,
 		       "When it was recorded, a limit such as a memory "

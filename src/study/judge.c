@@ -47,6 +47,7 @@ static void note_facts(const struct gp_study_config *config,
 	*v = (struct gp_verdict){
 		.release = config->release,
 		.capacity = c->capacity,
+		.capacity_below = c->below,
 		.start = gp_state_reserved(&t->start),
 		.begins = t->start.segment_count ? GP_BEGINS_WINDOW
 						 : GP_BEGINS_WHOLE,
