@@ -24,10 +24,12 @@
 #define MOST_DIVISIONS 64 /* above, rounding adds 1.6 % at most */
 #define LEAST_LARGE    11 /* MiB of large_segment_size_mb */
 #define MOST_LARGE     1024
-#define MOST_FOUND     16 /* most trials that a slice adds */
-#define SLICES	       16 /* 2 times: none, and 1 to MOST_DIVISIONS */
-#define TOGETHER       32 /* 1/32 of the budget */
-#define TURNS	       8  /* in which a slice gets its part of the budget */
+#define MOST_FOUND     16  /* most trials that a slice adds */
+#define SLICES	       16  /* 2 times: none, and 1 to MOST_DIVISIONS */
+#define TOGETHER       32  /* 1/32 of the budget */
+#define BELOW	       256 /* 1/256 of it for the least need */
+#define FEW	       1000
+#define TURNS	       8 /* in which a slice gets its part of the budget */
 
 struct slice {
 	bool is_expandable;
@@ -412,11 +414,10 @@ static bool may_vary_large(const struct session *s, const struct search *search)
 	return may;
 }
 
-static void search_whole(struct session *s, struct slice slice,
+/* Makes `most` runs at most. */
+static void search_whole(struct session *s, struct slice slice, uint64_t most,
 			 struct search *search)
 {
-	uint64_t most = gp_larger(search->runs, search->budget / TOGETHER);
-
 	slice.large_most = MOST_LARGE;
 	if (may_vary_large(s, search))
 		search_slices(s, slice,
@@ -428,7 +429,9 @@ void search_together(struct session *s, struct search *search)
 {
 	const struct slice slice = { .index = search->index };
 
-	search_whole(s, slice, search);
+	search_whole(s, slice,
+		     gp_larger(search->runs, search->budget / TOGETHER),
+		     search);
 }
 
 void search_least(struct session *s, bool together, struct search *search)
@@ -444,7 +447,10 @@ void search_least(struct session *s, bool together, struct search *search)
 	search_apart(s, slice, search);
 	lower(s, &slice.capacity);
 	if (together)
-		search_whole(s, slice, search);
+		search_whole(s, slice,
+			     gp_larger(gp_smaller(search->runs, FEW),
+				       search->budget / BELOW),
+			     search);
 }
 
 /* ---- two settings together ---- */

@@ -28,7 +28,9 @@ void search_together(struct session *s, struct search *search);
 
 /* Finds the least need of all settings: adds a trial for each setting that was
  * found to need less than those before it. is_complete: none needs less.
- * together: large_segment_size_mb is searched in addition to the others. */
+ * together: large_segment_size_mb is searched in addition to the others, for a
+ * smaller part of the budget, or for as many runs as before up to a thousand.
+ */
 void search_least(struct session *s, bool together, struct search *search);
 
 /* For a group in which each case is served but no setting serves all: adds a
