@@ -36,9 +36,9 @@ struct slice {
 	unsigned divisions;   /* 0: none */
 	uint64_t large_bytes; /* 0: the default */
 	uint64_t large_most;  /* largest one to cover, in MiB; 0: none */
-	uint64_t capacity;    /* 0: the case's own */
-	bool is_descending;   /* find the least capacity that is enough */
-	size_t index;	      /* the case that is searched */
+	/* 0: the case's own; else it goes down to find the least need. */
+	uint64_t capacity;
+	size_t index; /* the case that is searched */
 };
 
 static char *conf_of(const struct session *s, const struct slice *slice)
@@ -180,7 +180,7 @@ static void open_part(struct parts *parts, struct part *part,
 		.capacity = capacity_of(s, slice),
 		.large_most = slice->large_most,
 		.refused = s->refused[slice->index],
-		.first_only = slice->is_descending ||
+		.first_only = slice->capacity ||
 			      (slice->large_most && !s->config->without_count),
 	};
 }
@@ -290,7 +290,7 @@ static void end_turn(struct parts *parts, struct search *search)
 static void search_slices(struct session *s, struct slice slice,
 			  uint32_t budget, struct search *search)
 {
-	struct parts parts = { .s = s, .is_descending = slice.is_descending };
+	struct parts parts = { .s = s, .is_descending = slice.capacity };
 	size_t count = 0;
 
 	for (int e = 0; e < 2; e++)
@@ -346,7 +346,7 @@ static uint64_t try_large(struct session *s, struct slice *slice,
 	if (gp_replay_has_room(&result) &&
 	    result.refused <= s->refused[slice->index]) {
 		add_found(s, conf);
-		if (slice->is_descending && lower(s, &slice->capacity))
+		if (slice->capacity && lower(s, &slice->capacity))
 			next = slice->large_bytes - 1; /* once more */
 		else
 			search->is_complete = false;
@@ -387,7 +387,7 @@ static void search_apart(struct session *s, struct slice slice,
 	search->is_complete = true;
 	search_slices(s, slice, left_of(search), search);
 	for (int e = 0; e < 2; e++) {
-		if (slice.is_descending)
+		if (slice.capacity)
 			lower(s, &slice.capacity);
 		slice.is_expandable = e;
 		search_large(s, slice, search);
@@ -438,7 +438,6 @@ void search_least(struct session *s, bool together, struct search *search)
 {
 	struct slice slice = {
 		.capacity = GP_UNLIMITED,
-		.is_descending = true,
 		.index = search->index,
 	};
 

@@ -182,19 +182,12 @@ def reduced(results, add, values, reduce):
     return results if is_doubted else ()
 
 
-def index_add(results, dim, index, source, alpha=1, **more):
+def index_reduce(results, dim, index, source, reduce="add", alpha=1, **more):
     def add(to, of):
         return to.index_add_(dim, index, of)
 
     values = source if alpha == 1 else source * alpha
-    return reduced(results, add, values, "add")
-
-
-def index_reduce(results, dim, index, source, reduce, **more):
-    def add(to, of):
-        return to.index_add_(dim, index, of)
-
-    return reduced(results, add, source, reduce)
+    return reduced(results, add, values, reduce)
 
 
 def scatter_reduce(results, dim, index, src, reduce="sum", **more):
@@ -455,8 +448,8 @@ DIFFERING = {
     "cumsum": cumsum,
     "cumsum_": cumsum,
     "embedding_dense_backward": embedding_backward,
-    "index_add": index_add,
-    "index_add_": index_add,
+    "index_add": index_reduce,
+    "index_add_": index_reduce,
     "index_copy": index_copy,
     "index_copy_": index_copy,
     "index_put": index_put,
