@@ -38,6 +38,7 @@ static struct {
 	bool are_followed, is_quiet, are_saved;
 	/* Where an assertion fails first, and whose; empty: nowhere. */
 	char failed[200], failed_of[64];
+	char raced[200]; /* where threads raced first; empty: nowhere */
 } guesses = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* ---- the summary ---- */
@@ -114,6 +115,15 @@ static void add_failed(struct sentence *s)
 	add_text(s, guesses.failed);
 }
 
+static void add_raced(struct sentence *s)
+{
+	if (!guesses.raced[0])
+		return;
+	add_text(s, "; threads take memory at the same time, in an order that "
+		    "depends on timing: ");
+	add_text(s, guesses.raced);
+}
+
 static void add_values(struct sentence *s)
 {
 	if (guesses.reads) {
@@ -136,6 +146,7 @@ static void describe(struct sentence *s)
 	add_values(s);
 	add_failed(s);
 	add_missed(s);
+	add_raced(s);
 }
 
 /* The last such line in the journal is the valid one. */
@@ -266,6 +277,17 @@ static void print_all(void)
 	describe(&sentence);
 	pthread_mutex_unlock(&guesses.lock);
 	put(&sentence);
+}
+
+void guesses_add_race(void)
+{
+	char text[sizeof(guesses.raced)];
+
+	find_place(text, sizeof(text));
+	pthread_mutex_lock(&guesses.lock);
+	memcpy(guesses.raced, text, sizeof(text));
+	pthread_mutex_unlock(&guesses.lock);
+	print_all();
 }
 
 void guesses_add_assertion(const char *operator)

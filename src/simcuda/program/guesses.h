@@ -18,6 +18,9 @@ void guesses_watch(bool is_quiet);
 void guesses_begin(bool are_followed);
 void guesses_end(void);
 
+/* Threads take memory at the same time. No lock may be held. */
+void guesses_add_race(void);
+
 /* An assertion of this operator's kernel fails. */
 void guesses_add_assertion(const char *operator);
 

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/map.h"
 #include "simcuda/kept.h"
@@ -508,6 +509,72 @@ bool interpreter_place(char *text, size_t size, bool *writes)
 					 : "PyTorch");
 	return true;
 }
+
+/* ---- threads ---- */
+
+static bool is_outermost_in(object *thread, const char *part)
+{
+	object *frame = py.PyThreadState_GetFrame(thread), *back;
+	bool is;
+
+	while (frame && (back = py.PyFrame_GetBack(frame))) {
+		py.Py_DecRef(frame);
+		frame = back;
+	}
+	is = frame && is_in(frame, part);
+	if (frame)
+		py.Py_DecRef(frame);
+	return is;
+}
+
+const void *interpreter_thread(void)
+{
+	static _Thread_local const void *self;
+	static _Thread_local bool is_checked;
+	object *thread;
+	int state;
+
+	if (is_checked || !program.is_there)
+		return self;
+	thread = py.PyGILState_GetThisThreadState();
+	if (!thread)
+		return NULL;
+	is_checked = true;
+	if (gettid() == getpid()) {
+		self = thread;
+		return self;
+	}
+	state = py.PyGILState_Ensure();
+	if (is_outermost_in(thread, "/threading.py"))
+		self = thread;
+	py.PyGILState_Release(state);
+	return self;
+}
+
+bool interpreter_is_busy(const void *thread)
+{
+	/* Where Python's own functions that wait are. */
+	static const char *const waiting[] = { "/threading.py", "/queue.py",
+					       "/concurrent/futures/",
+					       "/selectors.py" };
+	int state = py.PyGILState_Ensure();
+	object *frame, *at = py.PyInterpreterState_ThreadHead(
+			       py.PyInterpreterState_Main());
+	bool is;
+
+	while (at && at != thread)
+		at = py.PyThreadState_Next(at);
+	frame = at ? py.PyThreadState_GetFrame(at) : NULL;
+	is = frame != NULL;
+	for (size_t i = 0; i < sizeof(waiting) / sizeof(*waiting) && is; i++)
+		is = !is_in(frame, waiting[i]);
+	if (frame)
+		py.Py_DecRef(frame);
+	py.PyGILState_Release(state);
+	return is;
+}
+
+/* ---- local variables ---- */
 
 static double number_in(object *locals, const char *name)
 {

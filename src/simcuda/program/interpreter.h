@@ -49,6 +49,15 @@ void interpreter_set_node(const char *name);
  * for the GIL. *writes: what is read goes to a file such as a checkpoint. */
 bool interpreter_place(char *text, size_t size, bool *writes);
 
+/* Identifies this thread if it is the program's main one or one that it started
+ * from Python; NULL: it is another, such as one of a backward pass. No lock may
+ * be held. */
+const void *interpreter_thread(void);
+
+/* Whether that thread still runs, and not only waits for others. No lock may be
+ * held. */
+bool interpreter_is_busy(const void *thread);
+
 /* Whether the file of the innermost line of this thread has this in its path.
  * No lock may be held. */
 bool interpreter_is_in(const char *part);

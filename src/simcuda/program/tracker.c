@@ -17,6 +17,7 @@
 #include "simcuda/program/entries.h"
 #include "simcuda/program/interpreter.h"
 #include "simcuda/program/pools.h"
+#include "simcuda/program/racers.h"
 #include "simcuda/program/recorder.h"
 #include "simcuda/simcuda.h"
 
@@ -29,6 +30,7 @@ void tracker_ask(size_t bytes)
 {
 	asked_bytes = bytes;
 	asking_site = interpreter_site();
+	racers_watch(process_current_device());
 }
 
 void tracker_restore(const uint64_t *pool)
