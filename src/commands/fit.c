@@ -429,8 +429,8 @@ static enum gp_status try_full(struct session *s, struct gp_diag *diag)
 
 /* ---- the answer ---- */
 
-/* "train.py" of "python -u train.py --fast": the first word that names a file
- * of Python, else the program. */
+/* "train.py" of "python -u train.py --fast", "my.train" of "python -m my.train":
+ * the first word that names a file of Python or a module, else the program. */
 static const char *program_of(const struct gp_options *options)
 {
 	for (size_t i = 0; i < options->operand_count; i++) {
@@ -439,6 +439,8 @@ static const char *program_of(const struct gp_options *options)
 
 		if (length > 3 && !strcmp(word + length - 3, ".py"))
 			return gp_page_name(word);
+		if (!strcmp(word, "-m") && i + 1 < options->operand_count)
+			return options->operands[i + 1];
 	}
 	return gp_page_name(options->from_trace ? options->from_trace
 						: options->operands[0]);
