@@ -429,8 +429,9 @@ static enum gp_status try_full(struct session *s, struct gp_diag *diag)
 
 /* ---- the answer ---- */
 
-/* "train.py" of "python -u train.py --fast", "my.train" of "python -m my.train":
- * the first word that names a file of Python or a module, else the program. */
+/* "train.py" of "python -u train.py --fast", "my.train" of "python -m
+ * my.train": the first word that names a file of Python or a module, else the
+ * program. */
 static const char *program_of(const struct gp_options *options)
 {
 	for (size_t i = 0; i < options->operand_count; i++) {

@@ -177,6 +177,12 @@ void process_notify_guess(void)
 		process_hooks.guess();
 }
 
+void process_notify_timed(void)
+{
+	if (process_hooks.timed)
+		process_hooks.timed();
+}
+
 void process_notify_work(const struct process_reach *reach)
 {
 	bool is_captured;

@@ -555,5 +555,7 @@ cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to)
 	if (!from->number || !to->number)
 		return process_end(cudaErrorInvalidResourceHandle);
 	*ms = (float)((double)to->time_ns - (double)from->time_ns) / 1e6F;
-	return process_end(cudaSuccess);
+	process_end(cudaSuccess);
+	process_notify_timed();
+	return cudaSuccess;
 }

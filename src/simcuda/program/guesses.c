@@ -38,7 +38,9 @@ static struct {
 	bool are_followed, is_quiet, are_saved;
 	/* Where an assertion fails first, and whose; empty: nowhere. */
 	char failed[200], failed_of[64];
-	char raced[200]; /* where threads raced first; empty: nowhere */
+	/* Where threads raced first, and where it was first asked how long work
+	 * took; empty: nowhere. */
+	char raced[200], timed[200];
 } guesses = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* ---- the summary ---- */
@@ -124,6 +126,14 @@ static void add_raced(struct sentence *s)
 	add_text(s, guesses.raced);
 }
 
+static void add_timed(struct sentence *s)
+{
+	if (!guesses.timed[0])
+		return;
+	add_text(s, "; how long work takes is read, which is not known: ");
+	add_text(s, guesses.timed);
+}
+
 static void add_values(struct sentence *s)
 {
 	if (guesses.reads) {
@@ -147,6 +157,7 @@ static void describe(struct sentence *s)
 	add_failed(s);
 	add_missed(s);
 	add_raced(s);
+	add_timed(s);
 }
 
 /* The last such line in the journal is the valid one. */
@@ -279,15 +290,37 @@ static void print_all(void)
 	put(&sentence);
 }
 
-void guesses_add_race(void)
+/* Notes this line, if none is noted there yet. */
+static void note(char noted[200])
 {
-	char text[sizeof(guesses.raced)];
+	char text[200];
+	bool is_first;
 
 	find_place(text, sizeof(text));
 	pthread_mutex_lock(&guesses.lock);
-	memcpy(guesses.raced, text, sizeof(text));
+	is_first = !noted[0];
+	if (is_first)
+		memcpy(noted, text, sizeof(text));
 	pthread_mutex_unlock(&guesses.lock);
-	print_all();
+	if (is_first)
+		print_all();
+}
+
+void guesses_add_race(void)
+{
+	note(guesses.raced);
+}
+
+/* Which of several configurations of a kernel is chosen changes no request. */
+static void on_timed(void)
+{
+	static const char *const tuners[] = { "/triton/runtime/autotuner.py",
+					      "/triton_heuristics.py" };
+
+	for (size_t i = 0; i < sizeof(tuners) / sizeof(*tuners); i++)
+		if (interpreter_is_under(tuners[i]))
+			return;
+	note(guesses.timed);
 }
 
 void guesses_add_assertion(const char *operator)
@@ -332,4 +365,5 @@ void guesses_watch(bool is_quiet)
 {
 	guesses.is_quiet = is_quiet;
 	process_hooks.guess = on_guess;
+	process_hooks.timed = on_timed;
 }

@@ -628,6 +628,27 @@ bool interpreter_is_in(const char *part)
 	return interpreter_locals(part, NULL, 0, NULL);
 }
 
+bool interpreter_is_under(const char *part)
+{
+	object *frame, *back;
+	bool is = false;
+	int state;
+
+	if (!program.is_there || !py.PyGILState_GetThisThreadState())
+		return false;
+	state = py.PyGILState_Ensure();
+	frame = py.PyThreadState_GetFrame(py.PyGILState_GetThisThreadState());
+	while (frame && !(is = is_in(frame, part))) {
+		back = py.PyFrame_GetBack(frame);
+		py.Py_DecRef(frame);
+		frame = back;
+	}
+	if (frame)
+		py.Py_DecRef(frame);
+	py.PyGILState_Release(state);
+	return is;
+}
+
 /* ---- the beginning ---- */
 
 static int prepare(void *unused)

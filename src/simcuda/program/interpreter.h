@@ -62,8 +62,13 @@ bool interpreter_is_busy(const void *thread);
  * No lock may be held. */
 bool interpreter_is_in(const char *part);
 
-/* The same; also reads numbers from local variables of that function. NaN:
- * there is none of this name. */
+/* Whether any line that this thread runs is in such a file. No lock may be
+ * held.
+ */
+bool interpreter_is_under(const char *part);
+
+/* Whether the innermost line is; also reads numbers from local variables of
+ * that function. NaN: there is none of this name. */
 bool interpreter_locals(const char *part, const char *const *names,
 			size_t count, double *values);
 
