@@ -32,6 +32,14 @@ struct explain_page {
 #define FRAMES_SHOWN   64
 #define FRAME_INDENT   4 /* columns */
 
+/* What a list that is cut leaves out. */
+static void print_more(const struct explain_page *p, size_t count, size_t shown)
+{
+	if (count > shown)
+		gp_page_line(&p->page, GP_TONE_PLAIN, 4, "  and %zu more",
+			     count - shown);
+}
+
 static void print_part(const struct explain_page *p, const char *label,
 		       const struct gp_gap_part *part)
 {
@@ -100,7 +108,12 @@ static void print_units(const struct explain_page *p)
 			GP_PLURAL(u->holders, "block"));
 		for (uint32_t k = 0; k < u->holders && k < PINS_SHOWN; k++)
 			print_holder(p, &pins->holders[u->first_holder + k]);
+		if (u->holders > PINS_SHOWN)
+			fprintf(p->page.out, "    and %s\n",
+				GP_PLURAL(u->holders - PINS_SHOWN,
+					  "other block"));
 	}
+	print_more(p, pins->unit_count, UNITS_SHOWN);
 }
 
 static void print_releases(const struct explain_page *p, const char *title,
@@ -124,6 +137,7 @@ static void print_releases(const struct explain_page *p, const char *title,
 			GP_BYTES(r->bytes), GP_PLURAL(r->segments, "segment"),
 			GP_BYTES(r->paid_again));
 	}
+	print_more(p, releases->count, RELEASES_SHOWN);
 }
 
 static void print_steps(const struct explain_page *p)
@@ -146,6 +160,11 @@ static void print_steps(const struct explain_page *p)
 			GP_BYTES(s->allocated), GP_BYTES(s->gap),
 			GP_BYTES(s->live_at_end));
 	}
+	if (stride > 1)
+		gp_page_line(&p->page, GP_TONE_PLAIN, 2,
+			     "1 of %zu of the %zu steps; --format json has "
+			     "them all.",
+			     stride, steps->count);
 }
 
 static void print_failure(const struct explain_page *p, size_t i)
@@ -175,6 +194,7 @@ static void print_failures(const struct explain_page *p)
 		     e->result.ooms.count);
 	for (size_t i = 0; i < e->failure_count && i < FAILURES_SHOWN; i++)
 		print_failure(p, i);
+	print_more(p, e->result.ooms.count, FAILURES_SHOWN);
 }
 
 /* Names of templates can be very long: they are cut at the edge, between
@@ -562,6 +582,8 @@ static void print_culprits(const struct explain_page *p, const char *title,
 		gp_page_line(&p->page, GP_TONE_TITLE, 2, "%s", title);
 	for (size_t i = 0; i < culprits->count && i < shown; i++)
 		say(p, "", words(p->explain->trace, &culprits->list[i]));
+	if (is_all)
+		print_more(p, culprits->count, CULPRITS_DETAIL);
 }
 
 /* Whether the sites that pin most at this moment also pin most over the whole
@@ -880,8 +902,7 @@ static void write_device(struct gp_emit *json, const struct gp_explanation *x,
 	gp_emit_object(json, "floor", "floor_sum", e, GP_EMIT_FLAT);
 	write_gap(json, e);
 	write_pins(json, e);
-	gp_emit_uint(json, "in_use_event", e->live_event);
-	gp_emit_holders(json, "in_use", e->trace, &e->live, MOST_CULPRITS);
+	gp_emit_in_use(json, e, MOST_CULPRITS);
 	gp_emit_owners(json, e);
 	gp_emit_holders(json, "pins_now", e->trace, &e->now, MOST_CULPRITS);
 	gp_emit_holders(json, "pins_most", e->trace, &e->over_time,

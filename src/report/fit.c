@@ -517,9 +517,7 @@ void gp_report_fit_json(const struct gp_fit_report *r, FILE *out)
 	else if (is_used)
 		gp_emit_verdicts(&json, r->trace, r->study);
 	if (is_used) {
-		gp_emit_uint(&json, "in_use_event", r->explain->live_event);
-		gp_emit_holders(&json, "in_use", r->explain->trace,
-				&r->explain->live, MOST_HOLDERS_JSON);
+		gp_emit_in_use(&json, r->explain, MOST_HOLDERS_JSON);
 		gp_emit_owners(&json, r->explain);
 	}
 	gp_emit_close(&json, '}');

@@ -362,6 +362,14 @@ void gp_emit_holders(struct gp_emit *json, const char *key,
 	gp_emit_close(json, ']');
 }
 
+void gp_emit_in_use(struct gp_emit *json, const struct gp_explain *e,
+		    size_t most)
+{
+	gp_emit_uint(json, "in_use_event", e->live_event);
+	gp_emit_uint(json, "in_use_bytes", e->live_bytes);
+	gp_emit_holders(json, "in_use", e->trace, &e->live, most);
+}
+
 static void emit_use(struct gp_emit *json, const struct gp_culprit *c)
 {
 	gp_emit_uint(json, "bytes", c->bytes);

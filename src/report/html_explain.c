@@ -61,6 +61,15 @@ static void title(const struct finding *f, const char *format, ...)
 	fputs("</h2>\n", f->out);
 }
 
+/* What a table that is cut leaves out. */
+static void more(const struct finding *f, uint64_t count, size_t shown,
+		 const char *which)
+{
+	if (count > shown)
+		fprintf(f->out, "<p class=about>And %s more%s.</p>\n",
+			GP_COUNT(count - shown), which);
+}
+
 /* ---- requests without memory ---- */
 
 static void failure_row(const struct finding *f, size_t i)
@@ -96,6 +105,7 @@ static void write_failures(const struct finding *f)
 	for (size_t i = 0; i < e->failure_count && i < FAILURES_SHOWN; i++)
 		failure_row(f, i);
 	gp_html_table_end(f->out);
+	more(f, e->result.ooms.count, FAILURES_SHOWN, "");
 }
 
 /* ---- what was tried ---- */
@@ -321,6 +331,18 @@ static void live_row(const struct finding *f, const struct gp_culprit *c)
 	gp_html_row_end(f->out);
 }
 
+/* Those that are not in the table of who holds the memory. */
+static void more_live(const struct finding *f, const struct gp_culprits *live)
+{
+	uint64_t bytes = 0;
+	char which[GP_BYTES_TEXT + 16];
+
+	for (size_t i = CULPRITS_SHOWN; i < live->count; i++)
+		bytes += live->list[i].bytes;
+	snprintf(which, sizeof(which), ", with %s", GP_BYTES(bytes));
+	more(f, live->count, CULPRITS_SHOWN, which);
+}
+
 static void write_culprits(const struct finding *f, const char *id,
 			   const char *columns,
 			   const struct gp_culprits *culprits,
@@ -345,6 +367,7 @@ static void write_blocks(const struct finding *f)
 		title(f, "Who holds the memory at %s", event);
 		write_culprits(f, "in_use", BLOCKS "#bytes", &e->live,
 			       live_row);
+		more_live(f, &e->live);
 	}
 	gp_event_moment(e->trace, e->device, &e->steps, e->event, event);
 	if (e->now.count) {
@@ -353,12 +376,14 @@ static void write_blocks(const struct finding *f)
 			       BLOCKS
 			       "#pin|#in segments or pages|#oldest, events",
 			       &e->now, culprit_row);
+		more(f, e->now.count, CULPRITS_SHOWN, "");
 	}
 	if (e->over_time.count) {
 		title(f, "What pins most over the whole trace");
 		write_culprits(f, "pins_most",
 			       BLOCKS "#pin on average|#for events",
 			       &e->over_time, culprit_run_row);
+		more(f, e->over_time.count, CULPRITS_SHOWN, "");
 	}
 }
 

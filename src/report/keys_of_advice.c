@@ -59,8 +59,10 @@ const struct gp_key keys_of_advice[] = {
 	KEY("in_use_event", EVENT, MAYBE,
 	    "The moment of in_use: if the device is too small, the one when "
 	    "most is in use, otherwise the one that is looked at."),
+	KEY("in_use_bytes", BYTES, MAYBE,
+	    "All that is in use then, of which in_use has the largest part."),
 	NAMED("in_use", LIST | MAYBE, "holder",
-	      "Who holds the memory in use then."),
+	      "Who holds the memory in use then: the 20 that hold most."),
 
 	REPORT("look_spans", GP_REPORT_SCHEMA, "The same of minimalloc's CSV."),
 	OBJECT("trace", 0, "trace_path"),
@@ -161,8 +163,10 @@ const struct gp_key keys_of_advice[] = {
 	KEY("in_use_event", EVENT, MAYBE,
 	    "The moment of in_use: if the device is too small, the one when "
 	    "most is in use, otherwise the one that is looked at."),
+	KEY("in_use_bytes", BYTES, MAYBE,
+	    "All that is in use then, of which in_use has the largest part."),
 	NAMED("in_use", LIST | MAYBE, "holder",
-	      "Who holds the memory in use then."),
+	      "Who holds the memory in use then: the 20 that hold most."),
 	OBJECT("by_category", LIST | MAYBE, "of_category"),
 	OBJECT("by_module", LIST | MAYBE, "of_module"),
 
@@ -491,13 +495,17 @@ const struct gp_key keys_of_advice[] = {
 	KEY("in_use_event", EVENT, 0,
 	    "The moment of in_use: if the device is too small, the one when "
 	    "most is in use, otherwise the one that is looked at."),
-	NAMED("in_use", LIST, "holder", "Who holds the memory in use then."),
+	KEY("in_use_bytes", BYTES, 0,
+	    "All that is in use then, of which in_use has the largest part."),
+	NAMED("in_use", LIST, "holder",
+	      "Who holds the memory in use then: the 100 that hold most."),
 	OBJECT("by_category", LIST | MAYBE, "of_category"),
 	OBJECT("by_module", LIST | MAYBE, "of_module"),
 	NAMED("pins_now", LIST, "holder",
-	      "Whose blocks pin free memory at that moment."),
+	      "Whose blocks pin free memory at that moment: the 100 that pin "
+	      "most."),
 	NAMED("pins_most", LIST, "holder",
-	      "Whose blocks pin most over the whole trace."),
+	      "Whose blocks pin most over the whole trace: the first 100."),
 	MEASURE(GP_DEVICE_ALLOCS),
 	MEASURE(GP_NUM_DEVICE_FREE),
 	MEASURE(GP_NUM_RETRIES),

@@ -482,8 +482,7 @@ static void write_worst(struct gp_emit *json,
 				report->recorded->fidelity.matched);
 	else
 		gp_emit_null(json, "fidelity");
-	gp_emit_uint(json, "in_use_event", e->live_event);
-	gp_emit_holders(json, "in_use", e->trace, &e->live, MOST_HOLDERS);
+	gp_emit_in_use(json, e, MOST_HOLDERS);
 }
 
 void gp_report_look_json(const struct gp_look_report *report, FILE *out)

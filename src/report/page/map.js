@@ -10,6 +10,7 @@ import { blockTeller, bytes, choiceOfBy, cleared, count, counted, css,
 const LINES = 26;          /* at least so many for all that is reserved */
 const LINE = 22, BAR = 15; /* pixels */
 const GAP = 3;             /* between segments */
+const PINS = 20;           /* listed */
 
 /** Where segments lie: {x, y, width} by segment, and how tall it all is.
  * @param {any[]} segments @param {number} width */
@@ -90,7 +91,7 @@ export function mount(element, ask, options) {
 	}
 
 	function fillPins() {
-		pins.replaceChildren(...answer.pins.slice(0, 20).map(
+		pins.replaceChildren(...answer.pins.slice(0, PINS).map(
 			(/** @type {any} */ pin) => {
 				const button = make("button", "", `block ${count(pin.ids[0])}`);
 				button.type = "button";
@@ -100,6 +101,9 @@ export function mount(element, ask, options) {
 					`${bytes(pin.bytes)} held by `, button,
 				others ? ` and ${count(others)} more` : "");
 			}));
+		if (answer.pins.length > PINS)
+			pins.append(make("li", "soft",
+				`${count(answer.pins.length - PINS)} more`));
 		if (!answer.pins.length)
 			pins.append(make("li", "soft", "Nothing does."));
 	}

@@ -148,6 +148,46 @@ static bool still_asks(const struct gp_explain *explain,
 	       a->events[explain->event].kind == GP_ALLOC;
 }
 
+/* By what what-ifs change of a start state. */
+static bool starts_differ(const struct gp_state *a, const struct gp_state *b)
+{
+	bool differs = a->block_count != b->block_count ||
+		       a->segment_count != b->segment_count;
+
+	for (size_t i = 0; i < a->block_count && !differs; i++)
+		differs = a->blocks[i].state != b->blocks[i].state ||
+			  a->blocks[i].size != b->blocks[i].size;
+	for (size_t i = 0; i < a->segment_count && !differs; i++)
+		differs = a->segments[i].stream != b->segments[i].stream ||
+			  a->segments[i].pool != b->segments[i].pool;
+	return differs;
+}
+
+/* Whether anything of the device differs: a what-if may change others only. */
+static bool changes_device(const struct gp_explain *explain,
+			   const struct gp_trace *altered)
+{
+	struct gp_what_if_config none = { .trace = explain->trace };
+	struct gp_what_ifs made;
+	struct gp_diag ignored = { 0 };
+	const struct gp_device_trace *a = &altered->devices[explain->device];
+	const struct gp_device_trace *b;
+	bool differs;
+
+	if (explain->trace->device_count == 1)
+		return true;
+	if (gp_what_ifs_make(&none, &made, &ignored) != GP_OK)
+		return true;
+	b = &made.trace->devices[explain->device];
+	differs = a->event_count != b->event_count ||
+		  (a->event_count &&
+		   memcmp(a->events, b->events,
+			  a->event_count * sizeof(*a->events)) != 0) ||
+		  starts_differ(&a->start, &b->start);
+	gp_what_ifs_release(&made);
+	return differs;
+}
+
 static enum gp_status try_what_if(const struct gp_explain_config *config,
 				  const struct gp_what_if *asked,
 				  const char *words, struct gp_explain *explain,
@@ -164,7 +204,8 @@ static enum gp_status try_what_if(const struct gp_explain_config *config,
 	/* The what-if does not apply to this trace. */
 	if (gp_what_ifs_make(&make, &made, &ignored) != GP_OK)
 		return GP_OK;
-	if (made.notes->changes && still_asks(explain, made.trace)) {
+	if (made.notes->changes && changes_device(explain, made.trace) &&
+	    still_asks(explain, made.trace)) {
 		trial = add(explain, words);
 		note_flag(trial, asked);
 		status = play(config, made.trace, config->run->settings,
