@@ -395,6 +395,18 @@ static void print_run(const struct gp_page *page,
 	print_curve(page, h, report->prices);
 }
 
+/* What runs without a request say of capacities says nothing of the program. */
+static void print_unasked(const struct gp_page *page,
+			  const struct gp_headroom *h, bool is_one)
+{
+	gp_page_line(page, GP_TONE_TITLE, 2, "Nothing is requested %s.",
+		     is_one ? "in the trace" : "of this device");
+	if (h->live)
+		gp_page_line(page, GP_TONE_PLAIN, 2,
+			     "The program holds %s: it needs that at least.",
+			     GP_BYTES(h->live));
+}
+
 static void print_device(const struct gp_page *page,
 			 const struct gp_headroom_report *report, size_t device)
 {
@@ -406,6 +418,11 @@ static void print_device(const struct gp_page *page,
 	if (report->trace->device_count > 1)
 		gp_page_line(page, GP_TONE_TITLE, 0, "Device %u",
 			     report->trace->devices[device].device);
+	if (!gp_trace_has_allocs(&report->trace->devices[device])) {
+		print_unasked(page, first, report->trace->device_count == 1);
+		print_verdict(page, verdict);
+		return;
+	}
 	if (report->run_count == 1) {
 		print_answer(page, first, verdict);
 		print_verdict(page, verdict);

@@ -433,7 +433,8 @@ void gp_html_verdict(const struct gp_explanation *explanation, size_t device,
 	paragraph(&f, "", verdict_limits(v));
 	paragraph(&f, "", explain_moment(e));
 	paragraph(&f, "", explain_request(e));
-	paragraph(&f, "", explain_relief(e));
+	if (v->kind != GP_VERDICT_TOO_SMALL)
+		paragraph(&f, "", explain_relief(e));
 	paragraph(&f, "", explain_others(e));
 	fputs("</div>\n", out);
 }

@@ -315,7 +315,8 @@ static void describe(struct search *s, enum gp_headroom_goal goal,
 {
 	const struct known *known = &s->known[goal];
 	uint64_t least = s->result->least;
-	uint64_t lowest = known_lowest_fine(known, capacity);
+	/* A run without a call is fine below the least, too. */
+	uint64_t lowest = gp_larger(known_lowest_fine(known, capacity), least);
 
 	s->result->bounds[goal] = (struct gp_headroom_bound){
 		.is_there = true,
