@@ -671,11 +671,14 @@ static void enter_zip(struct gp_source *source)
 
 /* ---- opening ---- */
 
-/* A head that fits an unpacker's input: magic numbers are short. */
-static void read_head(struct gp_source *source, size_t n)
+/* Magic numbers are short. */
+#define HEAD_BYTES 1024
+
+/* A head that fits an unpacker's input. */
+static void read_head(struct gp_source *source)
 {
 	source->room = GP_SOURCE_PEEK;
-	gp_source_need(source, n);
+	gp_source_need(source, HEAD_BYTES);
 	source->room = WINDOW_BYTES;
 }
 
@@ -700,7 +703,7 @@ static void recognise_inner(struct gp_source *source)
 {
 	struct gp_unpack *inner;
 
-	read_head(source, GP_SOURCE_PEEK / 4);
+	read_head(source);
 	if (source->status != GP_OK)
 		return;
 	inner = unpack_create(source->at, (size_t)(source->end - source->at),
@@ -740,7 +743,7 @@ enum gp_status gp_source_open(struct gp_source *source,
 		goto out;
 	source->buffer = gp_mem_alloc(WINDOW_BYTES + GP_SOURCE_SLACK, 1);
 	source->at = source->end = source->buffer;
-	read_head(source, GP_SOURCE_PEEK / 4);
+	read_head(source);
 	if (source->status == GP_OK)
 		recognise(source);
 	if (source->status == GP_OK)
