@@ -152,17 +152,21 @@ START_TEST(test_devices_are_their_own)
 {
 	static const char text[] =
 		"{\"deviceProperties\": [{\"id\": 3, \"totalGlobalMem\": 4096},"
-		" {\"id\": 4, \"totalGlobalMem\": 1}], \"traceEvents\": [{}" ON(
-			3, 1, 8, 512, 512) ON(2, 2, 8, 1024, 1024) CPU_MEMORY
-		"], \"baseTimeNanoseconds\": 5000}";
+		" {\"id\": 4, \"totalGlobalMem\": 1},"
+		" {\"id\": 0, \"totalGlobalMem\": 2048}], "
+		"\"traceEvents\": [{}" ON(3, 1, 8, 512, 512)
+			ON(2, 2, 8, 1024, 1024) ON(0, 3, 8, 1536, 1536)
+				CPU_MEMORY "], \"baseTimeNanoseconds\": 5000}";
 	struct gp_trace *t = trace_of(text);
 
-	ck_assert_uint_eq(t->device_count, 2);
-	ck_assert_uint_eq(t->devices[0].device, 2);
-	ck_assert_uint_eq(t->devices[0].total_memory, 0);
-	ck_assert_uint_eq(t->devices[1].total_memory, 4096);
-	ck_assert_uint_eq(event(t, 0)->size, 1024);
-	ck_assert_uint_eq(event(t, 0)->time_us, 7);
+	ck_assert_uint_eq(t->device_count, 3);
+	ck_assert_uint_eq(t->devices[0].device, 0);
+	ck_assert_uint_eq(t->devices[0].total_memory, 2048);
+	ck_assert_uint_eq(t->devices[1].device, 2);
+	ck_assert_uint_eq(t->devices[1].total_memory, 0);
+	ck_assert_uint_eq(t->devices[1].events[0].size, 1024);
+	ck_assert_uint_eq(t->devices[1].events[0].time_us, 7);
+	ck_assert_uint_eq(t->devices[2].total_memory, 4096);
 	gp_trace_destroy(t);
 }
 END_TEST

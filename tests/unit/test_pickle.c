@@ -279,6 +279,8 @@ END_TEST
 #define N64 N16 N16 N16 N16
 #define FAR N64 N64 N64 N64 N64
 
+#define NO_SIZE "}('action''alloc' 'addr'65536 'stream'0 u"
+
 static const struct {
 	const char *notation, *message;
 } bad_pickles[] = {
@@ -373,6 +375,12 @@ static const struct {
 	  "element 1" },
 	{ SNAPSHOT("'segments'](" SEGMENT GROW "e"),
 	  "segments: the list of segments has something else as element 1" },
+	/* of two errors the first: a trace is read as it comes, also that of an
+	 * only device, to whose list no mark belongs */
+	{ "}('device_traces' ](](" NO_SIZE "e$ff",
+	  "device 0, entry 0: it has no size" },
+	{ "}('device_traces' ]](" NO_SIZE "e$ff",
+	  "device 0, entry 0: it has no size" },
 	/* ten bytes are more than a number */
 	{ SNAPSHOT(TRACE("}('action''alloc' 'addr'65536 'stream'0 'size'"
 			 "$8a$0a$00$02$00$00$00$00$00$00$00$01u")),

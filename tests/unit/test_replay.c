@@ -125,6 +125,35 @@ START_TEST(each_refused_request_reserves_addresses_of_its_own)
 }
 END_TEST
 
+/* A request that fits neither a cached block nor the unmapped rest of the first
+ * reservation (180 MiB for a device of 160) gets one of its own, which begins
+ * where that ends. */
+static const char adjacent[] =
+	"{\"format\": \"gpupool-trace\", \"version\": 1, \"settings\": "
+	"\"expandable_segments:True\", \"devices\": [{\"device\": 0, "
+	"\"total_memory\": 167772160, \"events\": ["
+	"{\"op\": \"segment_map\", \"addr\": 70368744177664, "
+	"\"size\": 62914560},"
+	"{\"op\": \"alloc\", \"id\": 1, \"addr\": 70368744177664, "
+	"\"size\": 62914560},"
+	"{\"op\": \"segment_map\", \"addr\": 70368807092224, "
+	"\"size\": 62914560},"
+	"{\"op\": \"alloc\", \"id\": 2, \"addr\": 70368807092224, "
+	"\"size\": 62914560},"
+	"{\"op\": \"free\", \"id\": 1},"
+	"{\"op\": \"segment_unmap\", \"addr\": 70368744177664, "
+	"\"size\": 62914560},"
+	"{\"op\": \"segment_map\", \"addr\": 70368932921344, "
+	"\"size\": 83886080},"
+	"{\"op\": \"alloc\", \"id\": 3, \"addr\": 70368932921344, "
+	"\"size\": 83886080}]}]}";
+
+START_TEST(a_reservation_may_begin_where_another_ends)
+{
+	check_all_matched(adjacent);
+}
+END_TEST
+
 START_TEST(a_device_that_the_trace_does_not_have)
 {
 	struct gp_trace *trace =
@@ -862,6 +891,7 @@ int main(void)
 		{ a_verification_counts_what_it_chose_the_same, 0 },
 		{ addresses_that_a_refused_request_reserved_are_used_later, 0 },
 		{ each_refused_request_reserves_addresses_of_its_own, 0 },
+		{ a_reservation_may_begin_where_another_ends, 0 },
 		{ a_device_that_the_trace_does_not_have, 0 },
 		{ the_first_mismatch_names_both_and_the_candidates, 0 },
 		{ a_what_if_has_new_memory_from_the_end_that_was_recorded, 0 },
