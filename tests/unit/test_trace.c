@@ -158,6 +158,20 @@ START_TEST(a_category_has_the_formats_name)
 }
 END_TEST
 
+/* That nothing remains is for a sanitizer to see. */
+START_TEST(the_last_reference_destroys_a_trace)
+{
+	struct gp_trace *trace = trace_of(said);
+
+	ck_assert_ptr_eq(gp_trace_share(trace), trace);
+	ck_assert_ptr_eq(gp_trace_share(trace), trace);
+	gp_trace_destroy(trace);
+	gp_trace_destroy(trace);
+	ck_assert_str_eq(trace->source, "a recorder");
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tcase = tcase_create("trace");
@@ -167,5 +181,6 @@ int main(void)
 	tcase_add_loop_test(tcase, the_order_of_tables_says_nothing, 0,
 			    COUNT_OF(alike));
 	tcase_add_test(tcase, a_category_has_the_formats_name);
+	tcase_add_test(tcase, the_last_reference_destroys_a_trace);
 	return suite_play("trace", tcase);
 }
