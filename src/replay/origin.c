@@ -76,8 +76,7 @@ static bool choose(const struct gp_trace *trace, const char *conf,
 	for (int r = range->last; r >= range->first; r--) {
 		struct gp_release_choice choice = { .release = (uint8_t)r };
 
-		if (r < range->last && found &&
-		    gp_release_alike((uint8_t)r, (uint8_t)(r + 1)))
+		if (found && gp_release_alike((uint8_t)r, (uint8_t)(r + 1)))
 			continue;
 		if (!try_release(trace, conf, &choice))
 			continue;

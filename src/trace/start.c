@@ -287,10 +287,10 @@ static void find_ends(struct sizing *z)
 		if (i == SIZE_MAX || !z->is_open[i])
 			continue;
 		b = &h->start[i];
-		/* Of what begins inside it, this is a very large number. */
+		/* Of what begins inside it, this is a very large number; what
+		 * begins behind its limit is as far away as that or farther. */
 		if (entry->addr - (b->addr + b->size) >
-			    gp_history_most_slack(&h->settings, b->size) ||
-		    entry->addr >= z->limit[i])
+		    gp_history_most_slack(&h->settings, b->size))
 			continue;
 		z->is_open[i] = false;
 		z->open--;

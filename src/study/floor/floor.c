@@ -484,16 +484,16 @@ static void stack_all(struct attempt *a)
 void gp_floor_find(const struct gp_floor_config *config, struct gp_floor *floor)
 {
 	uint64_t work = config->work ? config->work : GP_FLOOR_WORK;
-	size_t n = config->spans->count + 1;
+	size_t count = config->spans->count;
 	struct attempt a = { .config = config,
 			     .spans = config->spans,
 			     .floor = floor,
 			     .work = work };
 
-	*floor = (struct gp_floor){ .height = n > 1 ? UINT64_MAX : 0 };
+	*floor = (struct gp_floor){ .height = UINT64_MAX };
 	floor->bound = gp_floor_bound(config->spans, &floor->bound_time);
-	floor->offsets = gp_mem_alloc(n, sizeof(*floor->offsets));
-	a.offsets = gp_mem_alloc(n, sizeof(*a.offsets));
+	floor->offsets = gp_mem_alloc(count + 1, sizeof(*floor->offsets));
+	a.offsets = gp_mem_alloc(count + 1, sizeof(*a.offsets));
 	a.target = config->capacity > floor->bound ? config->capacity
 						   : floor->bound;
 	if (!is_done(&a))

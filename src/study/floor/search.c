@@ -29,7 +29,7 @@
 /* A time at which a span begins (1) or ends (0). */
 struct edge {
 	uint64_t time;
-	uint32_t begins;
+	bool begins;
 };
 
 static int by_time(const void *a, const void *b)
@@ -46,12 +46,12 @@ static size_t list_edges(const struct gp_spans *spans, struct edge *edges)
 	size_t n = 0;
 
 	for (size_t i = 0; i < spans->count; i++) {
-		edges[n++] = (struct edge){ spans->items[i].lower, 1 };
-		edges[n++] = (struct edge){ spans->items[i].upper, 0 };
+		edges[n++] = (struct edge){ spans->items[i].lower, true };
+		edges[n++] = (struct edge){ spans->items[i].upper, false };
 	}
 	for (size_t i = 0; i < spans->gap_count; i++) {
-		edges[n++] = (struct edge){ spans->gaps[i].lower, 0 };
-		edges[n++] = (struct edge){ spans->gaps[i].upper, 1 };
+		edges[n++] = (struct edge){ spans->gaps[i].lower, false };
+		edges[n++] = (struct edge){ spans->gaps[i].upper, true };
 	}
 	qsort(edges, n, sizeof(*edges), by_time);
 	return n;
