@@ -83,6 +83,21 @@ START_TEST(what_is_not_is_refused)
 }
 END_TEST
 
+/* What is behind it is not passed over. */
+START_TEST(so_long_a_limit_is_refused)
+{
+	struct gp_diag diag = { 0 };
+	struct gp_alert alert;
+	char text[160];
+
+	snprintf(text, sizeof(text), "num_ooms>%-127s", "1");
+	ck_assert_int_eq(gp_alert_parse(text, &alert, &diag), GP_OK);
+	snprintf(text, sizeof(text), "num_ooms>%-127sx", "1");
+	ck_assert_int_eq(gp_alert_parse(text, &alert, &diag), GP_USAGE);
+	ck_assert_ptr_nonnull(strstr(diag.what, "it is too long"));
+}
+END_TEST
+
 /* Allocated, event by event, of 100 bytes. */
 static struct gp_alert watch(const char *text, const char *tens)
 {
@@ -215,6 +230,7 @@ int main(void)
 		{ what_is_written_is_understood, 0 },
 		{ every_measure_can_be_named, 0 },
 		{ what_is_not_is_refused, 0 },
+		{ so_long_a_limit_is_refused, 0 },
 		{ it_fires_when_it_lasted_long_enough, 0 },
 		{ the_first_row_that_is_long_enough_fires, 0 },
 		{ a_sentence_says_when, 0 },

@@ -125,7 +125,11 @@ enum gp_status gp_alert_parse(const char *text, struct gp_alert *alert,
 		return bad(text, "a comparison is missing: >, >=, < or <=",
 			   "for example: fragmentation>0.3 for 100 events",
 			   diag);
-	snprintf(limit, sizeof(limit), "%s", skip_blanks(rest));
+	if (snprintf(limit, sizeof(limit), "%s", skip_blanks(rest)) >=
+	    (int)sizeof(limit))
+		return bad(text, "it is too long",
+			   "for example: fragmentation>0.3 for 100 events",
+			   diag);
 	cut_blanks(limit);
 	if (!parse_duration(limit, &new.events))
 		return bad(text,
