@@ -312,6 +312,12 @@ static void lie_device(struct gp_trace *trace)
 	((struct gp_device_trace *)trace->devices)->device = GP_DEVICES;
 }
 
+static void lie_releases(struct gp_trace *trace)
+{
+	trace->release.first = 9;
+	trace->release.last = 8;
+}
+
 START_TEST(test_lies_are_told_apart)
 {
 	static const struct {
@@ -333,6 +339,7 @@ START_TEST(test_lies_are_told_apart)
 		{ lie_block_size, "its blocks do not cover the segment" },
 		{ lie_block_state, "an impossible block" },
 		{ lie_device, "its sections do not fit together" },
+		{ lie_releases, "its sections do not fit together" },
 	};
 
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
@@ -349,6 +356,39 @@ START_TEST(test_lies_are_told_apart)
 		gp_trace_destroy(honest);
 		free(bytes);
 	}
+}
+END_TEST
+
+/* Why the release is one of these is a text as long as its place, and no
+ * longer: here by a byte, inserted before the others. */
+START_TEST(test_a_reason_is_as_long_as_its_place)
+{
+	struct gp_trace *trace = trace_of(small_trace), *copy;
+	size_t most = sizeof(trace->release.why) - 1, n;
+	struct gp_diag diag;
+	char *bytes, *longer, *why;
+
+	memset(trace->release.why, 'y', most);
+	copy = again(trace, GP_TRACE_BINARY);
+	ck_assert_str_eq(copy->release.why, trace->release.why);
+	gp_trace_destroy(copy);
+	bytes = written(trace, GP_TRACE_BINARY, &n);
+	longer = malloc(n + 1);
+	why = memmem(bytes, n, "yyyy", 4);
+	/* Before it are the length of the section, in two bytes, the releases
+	 * and whether the trace is complete. */
+	ck_assert_int_eq((unsigned char)why[-5], ((3 + most) & 127) | 128);
+	why[-5]++;
+	memcpy(longer, bytes, (size_t)(why - bytes));
+	longer[why - bytes] = 'y';
+	memcpy(longer + (why - bytes) + 1, why, n - (size_t)(why - bytes));
+	set_checksum(longer, n + 1);
+	ck_assert_int_eq(try_bytes(longer, n + 1, &copy, &diag), GP_INPUT);
+	ck_assert_str_eq(diag.what,
+			 "it is damaged: its sections do not fit together");
+	gp_trace_destroy(trace);
+	free(bytes);
+	free(longer);
 }
 END_TEST
 
@@ -557,6 +597,7 @@ int main(void)
 		{ test_a_file_of_nothing_is_told, 0 },
 		{ test_no_byte_is_believed, 0 },
 		{ test_lies_are_told_apart, 0 },
+		{ test_a_reason_is_as_long_as_its_place, 0 },
 		{ test_each_index_is_in_its_range, 0 },
 		{ test_other_versions_are_told, 0 },
 	};

@@ -64,6 +64,12 @@ static const char *const same[] = {
 	/* pinned host memory looks alike, and is none of a device's */
 	SNAPSHOT("'host_segments' ](" SEGMENT "e 'host_traces' ](](" ALLOC
 		 "ee" SEGMENTS TRACE(GROW ALLOC)),
+	/* what looks like a trace of the first device, but is in a tuple */
+	SNAPSHOT("'x'(N(NN'device_traces' ](](" ALLOC
+		 "eett" SEGMENTS TRACE(GROW ALLOC)),
+	/* another dict of segments in it */
+	SNAPSHOT("'x'}('segments' ](" SEGMENT
+		 "e'device_traces' ]u" SEGMENTS TRACE(GROW ALLOC)),
 	/* an integer of no bytes */
 	SNAPSHOT(SEGMENTS TRACE("}('action''segment_alloc' 'addr'65536 "
 				"'size'2097152 'stream'$8a$00u" ALLOC)),
@@ -351,6 +357,10 @@ static const struct {
 	  "byte 8: the pickle refers to a memo entry that does not exist" },
 	{ "]q$05}$94(h$63" FAR,
 	  "byte 8: the pickle refers to a memo entry that does not exist" },
+	{ "]($94" FAR, "byte 4: the pickle uses a value that does not exist" },
+	{ "](q$00" FAR, "byte 4: the pickle uses a value that does not exist" },
+	{ "](r$00$00$00$00" FAR,
+	  "byte 4: the pickle uses a value that does not exist" },
 	{ "N(NNu",
 	  "byte 6: the pickle adds items to something that is not a dict" },
 	{ "NNa", "byte 4: the pickle appends to something that is not a list" },

@@ -5,6 +5,7 @@
 
 #include "study/metrics/change.h"
 #include "suite.h"
+#include "trace_text.h"
 
 /* Blocks and bytes held at the peak; requests, and bytes asked for, of the
  * whole run. */
@@ -299,6 +300,44 @@ START_TEST(very_many_lines_are_paired_by_number)
 }
 END_TEST
 
+/* Blocks of the start are requests of a share like others, unless they only
+ * wait to be freed. */
+START_TEST(a_window_shares_out_what_was_there_at_its_start)
+{
+	struct gp_trace *trace = trace_of(
+		"{\"format\": \"gpupool-trace\", \"version\": 1, \"sites\": "
+		"[\"t.py:1 f\", \"t.py:2 f\", \"t.py:3 f\"], \"devices\": "
+		"[{\"device\": 0, \"start\": {\"segments\": [{\"address\": "
+		"4194304, \"total_size\": 20971520, \"blocks\": ["
+		"{\"size\": 10485760, \"requested_size\": 10000000, "
+		"\"state\": \"active_allocated\", \"id\": 1, \"site\": 0}, "
+		"{\"size\": 10485760, \"state\": \"active_pending_free\", "
+		"\"id\": 2, \"site\": 1}]}]}, \"events\": ["
+		"{\"op\": \"alloc\", \"id\": 3, \"size\": 512, \"site\": 0}, "
+		"{\"op\": \"free\", \"id\": 1}, "
+		"{\"op\": \"alloc\", \"id\": 4, \"size\": 1024, \"site\": 2}"
+		"]}]}");
+	struct gp_share *shares;
+
+	ck_assert_uint_eq(gp_share_out(trace, 0, &trace->devices[0].start,
+				       GP_SHARE_BY_SITE, &shares),
+			  2);
+	ck_assert_str_eq(shares[0].name, "t.py:1 f");
+	ck_assert_uint_eq(shares[0].blocks, 1);
+	ck_assert_uint_eq(shares[0].requested, 10000000);
+	ck_assert_uint_eq(shares[0].rounding, 485760);
+	ck_assert_uint_eq(shares[0].requests, 2);
+	ck_assert_uint_eq(shares[0].asked, 10000512);
+	ck_assert_uint_eq(shares[0].most, 10000512);
+	ck_assert_str_eq(shares[1].name, "t.py:3 f");
+	ck_assert_uint_eq(shares[1].blocks, 0);
+	ck_assert_uint_eq(shares[1].requests, 1);
+	ck_assert_uint_eq(shares[1].most, 1024);
+	free(shares);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
@@ -308,6 +347,7 @@ int main(void)
 		{ lines_between_a_gone_and_a_new_one_stay, 0 },
 		{ no_other_pairs_count_more, 0 },
 		{ very_many_lines_are_paired_by_number, 0 },
+		{ a_window_shares_out_what_was_there_at_its_start, 0 },
 	};
 
 	return suite_run("share", tests, COUNT_OF(tests));

@@ -47,6 +47,24 @@ static const struct row rows[] = {
 	    "__libc_start_main" },
 	  "lm/run.py:8 main (aten::mul)",
 	  "lm/run.py:8" },
+	/* With their sources, where PyTorch was built with debug information.
+	 */
+	{ { "/pytorch/c10/cuda/CUDACachingAllocator.cpp:3 c10::cuda::alloc()",
+	    "/pytorch/build/aten/src/ATen/Operators_2.cpp:7 "
+	    "at::_ops::mul_Tensor::call(int)",
+	    "/pytorch/torch/csrc/python_variable_methods.cpp:9 "
+	    "torch::autograd::THPVariable_mul(_object*, _object*)",
+	    "/lm/run.py:8 main", "/Python/ceval.c:9 _PyEval_EvalFrameDefault" },
+	  "lm/run.py:8 main (aten::mul)",
+	  "lm/run.py:8" },
+	{ { "/pytorch/build/aten/src/ATen/Operators_1.cpp:7 "
+	    "at::_ops::mm::call(int)",
+	    "/pytorch/torch/csrc/autograd/generated/Functions.cpp:5 "
+	    "torch::autograd::generated::MmBackward0::apply(int)",
+	    "/pytorch/torch/csrc/autograd/engine.cpp:6 "
+	    "torch::autograd::Engine::thread_main(int)" },
+	  "MmBackward0",
+	  "MmBackward0" },
 	/* What has no name is none. */
 	{ { UNWINDER, "at::native::(anonymous namespace)::fill(int)",
 	    "/lm/run.py:8 main" },

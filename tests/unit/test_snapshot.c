@@ -135,6 +135,9 @@ START_TEST(test_settings_are_a_string)
 		  "'64'4 '128'4 '256'4 '512'4 '1024'4 '2048'4 '4096'4 '8192'4 "
 		  "'16384'4 '32768'4 u 'max_split_size'-1",
 		  "roundup_power2_divisions:4" },
+		{ "'roundup_power2_divisions'}('1'2 '2'4 '32768'8 u "
+		  "'max_split_size'-1",
+		  "roundup_power2_divisions:[1:2,2:4,32768:8]" },
 		{ "'roundup_power2_divisions'}('1'2 '256'4 u "
 		  "'max_split_size'-1",
 		  "roundup_power2_divisions:[1:2,256:4]" },

@@ -153,6 +153,11 @@ static bool is_text(struct gp_source *source)
 	return is_same && !gp_source_more(source) && source->status == GP_OK;
 }
 
+#define TEN "0123456789"
+#define LONG                                                                   \
+	TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN    \
+		TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN
+
 START_TEST(test_the_only_file_is_read)
 {
 	static const struct {
@@ -171,6 +176,11 @@ START_TEST(test_the_only_file_is_read)
 		    { .name = "__MACOSX/run/._s.pickle" } },
 		  false },
 		{ { { .name = "s" }, { .name = "run/.DS_Store" } }, false },
+		/* Of a long name the end counts. */
+		{ { { .name = "run/" LONG "/s.pickle" },
+		    { .name = "run/" LONG "/" },
+		    { .name = "run/" LONG "/.DS_Store" } },
+		  false },
 		/* torch.save() of a snapshot. */
 		{ { { .name = "s/data.pkl" },
 		    { .name = "s/version", .method = 99 },
