@@ -391,6 +391,17 @@ static const struct {
 	  "device 0, entry 0: it has no size" },
 	{ "}('device_traces' ]](" NO_SIZE "e$ff",
 	  "device 0, entry 0: it has no size" },
+	/* a pool id is two numbers */
+	{ SNAPSHOT(TRACE("}('action''alloc' 'pool_id'](K$01K$02K$03e" PLACE
+			 "u")),
+	  "device 0, entry 0: its pool_id is not what it should be: a whole "
+	  "number of 0 or more, or one of PyTorch's words" },
+	{ SNAPSHOT(TRACE("}('action''alloc' 'pool_id'](K$01e" PLACE "u")),
+	  "device 0, entry 0: its pool_id is not what it should be: a whole "
+	  "number of 0 or more, or one of PyTorch's words" },
+	{ SNAPSHOT(TRACE("}('action''alloc' 'pool_id'](K$01'x'e" PLACE "u")),
+	  "device 0, entry 0: its pool_id is not what it should be: a whole "
+	  "number of 0 or more, or one of PyTorch's words" },
 	/* ten bytes are more than a number */
 	{ SNAPSHOT(TRACE("}('action''alloc' 'addr'65536 'stream'0 'size'"
 			 "$8a$0a$00$02$00$00$00$00$00$00$00$01u")),

@@ -258,6 +258,9 @@ static void compare(const struct plain *plain, size_t at, enum lie lie)
 	if (request->kind == GP_ALLOC) {
 		compare_candidates(plain, d->event, &d->ours);
 		compare_candidates(plain, d->event, &d->theirs);
+	} else {
+		ck_assert_uint_eq(d->ours.candidate_count, 0);
+		ck_assert_uint_eq(d->theirs.candidate_count, 0);
 	}
 	ck_assert_mem_eq(&d->ours.stats, &d->theirs.stats,
 			 sizeof(d->ours.stats));
