@@ -134,6 +134,16 @@ static void note_flag(struct gp_attempt *trial, const struct gp_what_if *asked)
 			 asked->row->name, *word ? " " : "", word);
 }
 
+/* What-ifs that are tried on one device. */
+struct tries {
+	const struct gp_explain_config *config;
+	struct gp_explain *explain;
+	/* The trace under no what-if, if it has other devices, too; else no
+	 * trace. */
+	struct gp_what_ifs unchanged;
+	struct gp_diag *diag;
+};
+
 /* Whether the request that failed is still made: one that is left out does not
  * count as served. */
 static bool still_asks(const struct gp_explain *explain,
@@ -164,35 +174,29 @@ static bool starts_differ(const struct gp_state *a, const struct gp_state *b)
 }
 
 /* Whether anything of the device differs: a what-if may change others only. */
-static bool changes_device(const struct gp_explain *explain,
+static bool changes_device(const struct tries *tries,
 			   const struct gp_trace *altered)
 {
-	struct gp_what_if_config none = { .trace = explain->trace };
-	struct gp_what_ifs made;
-	struct gp_diag ignored = { 0 };
-	const struct gp_device_trace *a = &altered->devices[explain->device];
-	const struct gp_device_trace *b;
-	bool differs;
+	const struct gp_trace *unchanged = tries->unchanged.trace;
+	const struct gp_device_trace *a, *b;
 
-	if (explain->trace->device_count == 1)
+	if (!unchanged)
 		return true;
-	if (gp_what_ifs_make(&none, &made, &ignored) != GP_OK)
-		return true;
-	b = &made.trace->devices[explain->device];
-	differs = a->event_count != b->event_count ||
-		  (a->event_count &&
-		   memcmp(a->events, b->events,
-			  a->event_count * sizeof(*a->events)) != 0) ||
-		  starts_differ(&a->start, &b->start);
-	gp_what_ifs_release(&made);
-	return differs;
+	a = &altered->devices[tries->explain->device];
+	b = &unchanged->devices[tries->explain->device];
+	return a->event_count != b->event_count ||
+	       (a->event_count &&
+		memcmp(a->events, b->events,
+		       a->event_count * sizeof(*a->events)) != 0) ||
+	       starts_differ(&a->start, &b->start);
 }
 
-static enum gp_status try_what_if(const struct gp_explain_config *config,
+static enum gp_status try_what_if(const struct tries *tries,
 				  const struct gp_what_if *asked,
-				  const char *words, struct gp_explain *explain,
-				  struct gp_diag *diag)
+				  const char *words)
 {
+	const struct gp_explain_config *config = tries->config;
+	struct gp_explain *explain = tries->explain;
 	struct gp_what_if_config make = { .trace = explain->trace,
 					  .asked = asked,
 					  .count = 1 };
@@ -204,21 +208,19 @@ static enum gp_status try_what_if(const struct gp_explain_config *config,
 	/* The what-if does not apply to this trace. */
 	if (gp_what_ifs_make(&make, &made, &ignored) != GP_OK)
 		return GP_OK;
-	if (made.notes->changes && changes_device(explain, made.trace) &&
+	if (made.notes->changes && changes_device(tries, made.trace) &&
 	    still_asks(explain, made.trace)) {
 		trial = add(explain, words);
 		note_flag(trial, asked);
 		status = play(config, made.trace, config->run->settings,
-			      explain, trial, diag);
+			      explain, trial, tries->diag);
 		number_as_before(explain, made.trace, trial);
 	}
 	gp_what_ifs_release(&made);
 	return status;
 }
 
-static enum gp_status try_what_ifs(const struct gp_explain_config *config,
-				   struct gp_explain *explain,
-				   struct gp_diag *diag)
+static enum gp_status try_what_ifs(const struct tries *tries)
 {
 	enum gp_status status = GP_OK;
 	size_t count;
@@ -228,8 +230,7 @@ static enum gp_status try_what_ifs(const struct gp_explain_config *config,
 		struct gp_what_if asked = { &rows[i], rows[i].tried };
 
 		if (rows[i].words)
-			status = try_what_if(config, &asked, rows[i].words,
-					     explain, diag);
+			status = try_what_if(tries, &asked, rows[i].words);
 	}
 	return status;
 }
@@ -285,11 +286,10 @@ static void forget_if_large(struct gp_explain *explain, size_t before)
 	explain->attempt_count = before;
 }
 
-static enum gp_status try_without(const struct gp_explain_config *config,
-				  struct gp_explain *explain,
-				  struct gp_diag *diag)
+static enum gp_status try_without(const struct tries *tries)
 {
 	enum gp_status status = GP_OK;
+	struct gp_explain *explain = tries->explain;
 	const struct gp_culprits *now = &explain->now;
 
 	for (size_t i = 0; i < now->count && i < CULPRITS && status == GP_OK;
@@ -305,7 +305,7 @@ static enum gp_status try_without(const struct gp_explain_config *config,
 			    sizeof(blocks));
 		asked.argument = blocks;
 		snprintf(words, sizeof(words), "without %.50s", blocks);
-		status = try_what_if(config, &asked, words, explain, diag);
+		status = try_what_if(tries, &asked, words);
 		if (status == GP_OK)
 			forget_if_large(explain, before);
 	}
@@ -334,6 +334,11 @@ static enum gp_status attempts_run(const struct gp_explain_config *config,
 				   struct gp_explain *explain,
 				   struct gp_diag *diag)
 {
+	struct gp_what_if_config none = { .trace = explain->trace };
+	struct tries tries = { .config = config,
+			       .explain = explain,
+			       .diag = diag };
+	struct gp_diag ignored = { 0 };
 	enum gp_status status;
 	size_t what_ifs;
 
@@ -343,11 +348,14 @@ static enum gp_status attempts_run(const struct gp_explain_config *config,
 	explain->attempts =
 		gp_mem_alloc(what_ifs + CULPRITS, sizeof(*explain->attempts));
 	snprintf(explain->base.name, sizeof(explain->base.name), "as it is");
+	if (explain->trace->device_count > 1)
+		gp_what_ifs_make(&none, &tries.unchanged, &ignored);
 	status = play_base(config, explain, diag);
 	if (status == GP_OK)
-		status = try_what_ifs(config, explain, diag);
+		status = try_what_ifs(&tries);
 	if (status == GP_OK)
-		status = try_without(config, explain, diag);
+		status = try_without(&tries);
+	gp_what_ifs_release(&tries.unchanged);
 	qsort(explain->attempts, explain->attempt_count,
 	      sizeof(*explain->attempts), by_worth);
 	return status;
