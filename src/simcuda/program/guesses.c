@@ -117,21 +117,12 @@ static void add_failed(struct sentence *s)
 	add_text(s, guesses.failed);
 }
 
-static void add_raced(struct sentence *s)
+static void add_noted(struct sentence *s, const char *what, const char *noted)
 {
-	if (!guesses.raced[0])
+	if (!noted[0])
 		return;
-	add_text(s, "; threads take memory at the same time, in an order that "
-		    "depends on timing: ");
-	add_text(s, guesses.raced);
-}
-
-static void add_timed(struct sentence *s)
-{
-	if (!guesses.timed[0])
-		return;
-	add_text(s, "; how long work takes is read, which is not known: ");
-	add_text(s, guesses.timed);
+	add_text(s, what);
+	add_text(s, noted);
 }
 
 static void add_values(struct sentence *s)
@@ -156,8 +147,12 @@ static void describe(struct sentence *s)
 	add_values(s);
 	add_failed(s);
 	add_missed(s);
-	add_raced(s);
-	add_timed(s);
+	add_noted(s,
+		  "; threads take memory at the same time, in an order that "
+		  "depends on timing: ",
+		  guesses.raced);
+	add_noted(s, "; how long work takes is read, which is not known: ",
+		  guesses.timed);
 }
 
 /* The last such line in the journal is the valid one. */
@@ -315,12 +310,10 @@ void guesses_add_race(void)
 static void on_timed(void)
 {
 	static const char *const tuners[] = { "/triton/runtime/autotuner.py",
-					      "/triton_heuristics.py" };
+					      "/triton_heuristics.py", NULL };
 
-	for (size_t i = 0; i < sizeof(tuners) / sizeof(*tuners); i++)
-		if (interpreter_is_under(tuners[i]))
-			return;
-	note(guesses.timed);
+	if (!interpreter_is_under(tuners))
+		note(guesses.timed);
 }
 
 void guesses_add_assertion(const char *operator)

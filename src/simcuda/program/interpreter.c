@@ -188,19 +188,23 @@ static int on_call(object *self, object *frame, int what, object *argument)
 }
 
 /* A call of the function may already be under way. */
+/* The frame that called this one, which is released; NULL: none did. */
+static object *caller_of(object *frame)
+{
+	object *back = py.PyFrame_GetBack(frame);
+
+	py.Py_DecRef(frame);
+	return back;
+}
+
 static void begin_steps(void)
 {
 	object *frame =
 		py.PyThreadState_GetFrame(py.PyGILState_GetThisThreadState());
 	bool is_inside = false;
 
-	while (frame) {
-		object *back = py.PyFrame_GetBack(frame);
-
+	for (; frame; frame = caller_of(frame))
 		is_inside |= is_step(frame);
-		py.Py_DecRef(frame);
-		frame = back;
-	}
 	if (is_inside)
 		simcuda_mark(program.wishes.steps, 1);
 	py.PyEval_SetProfile(on_call, NULL);
@@ -220,13 +224,9 @@ static size_t walk(struct place places[MOST_FRAMES])
 		py.PyThreadState_GetFrame(py.PyGILState_GetThisThreadState());
 	size_t count = 0;
 
-	while (frame && count < MOST_FRAMES) {
-		object *back = py.PyFrame_GetBack(frame);
-
+	for (; frame && count < MOST_FRAMES; frame = caller_of(frame)) {
 		places[count].code = py.PyFrame_GetCode(frame);
 		places[count++].line = py.PyFrame_GetLineNumber(frame);
-		py.Py_DecRef(frame);
-		frame = back;
 	}
 	if (frame)
 		py.Py_DecRef(frame);
@@ -432,8 +432,7 @@ static bool find_lines(object *thread, char program_line[64],
 	char line[64];
 	bool writes = false;
 
-	while (frame && !*program_line) {
-		object *back = py.PyFrame_GetBack(frame);
+	for (; frame && !*program_line; frame = caller_of(frame)) {
 		enum whose whose =
 			describe_line(frame, line, sizeof(line), &writes);
 
@@ -441,24 +440,29 @@ static bool find_lines(object *thread, char program_line[64],
 			memcpy(program_line, line, sizeof(line));
 		else if (whose != PYTORCHS && !*library_line)
 			memcpy(library_line, line, sizeof(line));
-		py.Py_DecRef(frame);
-		frame = back;
 	}
 	if (frame)
 		py.Py_DecRef(frame);
 	return writes;
 }
 
-static bool is_in(object *frame, const char *part)
+static bool is_in_any(object *frame, const char *const *parts)
 {
 	object *file = file_of(frame);
 	const char *path = file ? py.PyUnicode_AsUTF8(file) : NULL;
-	bool is = path && strstr(path, part);
+	bool is = path && has_any(path, parts);
 
 	py.PyErr_Clear();
 	if (file)
 		py.Py_DecRef(file);
 	return is;
+}
+
+static bool is_in(object *frame, const char *part)
+{
+	const char *const parts[] = { part, NULL };
+
+	return is_in_any(frame, parts);
 }
 
 /* The thread that waits for the threads of a backward pass, which have no lines
@@ -556,7 +560,7 @@ bool interpreter_is_busy(const void *thread)
 	/* Where Python's own functions that wait are. */
 	static const char *const waiting[] = { "/threading.py", "/queue.py",
 					       "/concurrent/futures/",
-					       "/selectors.py" };
+					       "/selectors.py", NULL };
 	int state = py.PyGILState_Ensure();
 	object *frame, *at = py.PyInterpreterState_ThreadHead(
 			       py.PyInterpreterState_Main());
@@ -565,9 +569,7 @@ bool interpreter_is_busy(const void *thread)
 	while (at && at != thread)
 		at = py.PyThreadState_Next(at);
 	frame = at ? py.PyThreadState_GetFrame(at) : NULL;
-	is = frame != NULL;
-	for (size_t i = 0; i < sizeof(waiting) / sizeof(*waiting) && is; i++)
-		is = !is_in(frame, waiting[i]);
+	is = frame && !is_in_any(frame, waiting);
 	if (frame)
 		py.Py_DecRef(frame);
 	py.PyGILState_Release(state);
@@ -628,9 +630,9 @@ bool interpreter_is_in(const char *part)
 	return interpreter_locals(part, NULL, 0, NULL);
 }
 
-bool interpreter_is_under(const char *part)
+bool interpreter_is_under(const char *const *parts)
 {
-	object *frame, *back;
+	object *frame;
 	bool is = false;
 	int state;
 
@@ -638,11 +640,8 @@ bool interpreter_is_under(const char *part)
 		return false;
 	state = py.PyGILState_Ensure();
 	frame = py.PyThreadState_GetFrame(py.PyGILState_GetThisThreadState());
-	while (frame && !(is = is_in(frame, part))) {
-		back = py.PyFrame_GetBack(frame);
-		py.Py_DecRef(frame);
-		frame = back;
-	}
+	for (; frame && !is; frame = caller_of(frame))
+		is = is_in_any(frame, parts);
 	if (frame)
 		py.Py_DecRef(frame);
 	py.PyGILState_Release(state);

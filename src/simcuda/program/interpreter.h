@@ -62,10 +62,9 @@ bool interpreter_is_busy(const void *thread);
  * No lock may be held. */
 bool interpreter_is_in(const char *part);
 
-/* Whether any line that this thread runs is in such a file. No lock may be
- * held.
- */
-bool interpreter_is_under(const char *part);
+/* Whether the file of any line that this thread runs has one of these in its
+ * path; NULL ends them. No lock may be held. */
+bool interpreter_is_under(const char *const *parts);
 
 /* Whether the innermost line is; also reads numbers from local variables of
  * that function. NaN: there is none of this name. */

@@ -5,6 +5,7 @@
  */
 #include "simcuda/program/tracker.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -15,9 +16,9 @@
 #include "base/mem.h"
 #include "simcuda/process.h"
 #include "simcuda/program/entries.h"
+#include "simcuda/program/guesses.h"
 #include "simcuda/program/interpreter.h"
 #include "simcuda/program/pools.h"
-#include "simcuda/program/racers.h"
 #include "simcuda/program/recorder.h"
 #include "simcuda/simcuda.h"
 
@@ -26,11 +27,34 @@ static _Thread_local size_t asked_bytes;
 static _Thread_local uint32_t asking_site = NO_SITE;
 static _Thread_local const uint64_t *restored_pool;
 
+/* Threads of the program that take memory at the same time: which of them comes
+ * first depends on timing, and with it where blocks lie. They race if one comes
+ * back after another, and that one is not waiting. The threads of a backward
+ * pass are not among them: the program waits for these. */
+static void watch_races(int device)
+{
+	/* The thread that requested memory last. */
+	static const void *_Atomic last_of[SIMCUDA_MOST_DEVICES];
+	static atomic_bool have_raced;
+	static _Thread_local uint32_t was_on; /* a bit per device */
+	const void *self = have_raced ? NULL : interpreter_thread(), *last;
+	uint32_t bit;
+
+	if (!self || device < 0 || device >= SIMCUDA_MOST_DEVICES)
+		return;
+	bit = UINT32_C(1) << device;
+	last = atomic_exchange(&last_of[device], self);
+	if (last && last != self && (was_on & bit) &&
+	    interpreter_is_busy(last) && !atomic_exchange(&have_raced, true))
+		guesses_add_race();
+	was_on |= bit;
+}
+
 void tracker_ask(size_t bytes)
 {
 	asked_bytes = bytes;
 	asking_site = interpreter_site();
-	racers_watch(process_current_device());
+	watch_races(process_current_device());
 }
 
 void tracker_restore(const uint64_t *pool)
