@@ -177,10 +177,10 @@ void process_notify_guess(void)
 		process_hooks.guess();
 }
 
-void process_notify_timed(void)
+void process_notify_timed(bool is_query)
 {
 	if (process_hooks.timed)
-		process_hooks.timed();
+		process_hooks.timed(is_query);
 }
 
 void process_notify_work(const struct process_reach *reach)

@@ -202,8 +202,9 @@ struct process_hooks {
 	void (*memory)(int device, uint64_t addr, uint64_t bytes);
 	/* The program read a value that is not known. */
 	void (*guess)(void);
-	/* The program asked how long work took. */
-	void (*timed)(void);
+	/* How long work took was asked, or, if is_query, whether work that
+	 * nothing has waited for has ended. */
+	void (*timed)(bool is_query);
 	/* A kernel, a library call or a graph was launched. What it writes is
 	 * not known here; nor is where, if reach is NULL. is_captured: it
 	 * became a node of a graph instead. */
@@ -233,7 +234,7 @@ void process_notify_event(const void *event, bool is_done);
 void process_notify_unfinished(const struct awaited *what);
 void process_notify_memory(int device, uint64_t addr, uint64_t bytes);
 void process_notify_guess(void);
-void process_notify_timed(void);
+void process_notify_timed(bool is_query);
 void process_notify_work(const struct process_reach *reach);
 bool process_ask_read(void *to, uint64_t from, size_t size);
 void process_notify_wait(uint64_t stream, uint64_t by);

@@ -321,17 +321,21 @@ cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority)
 cudaError_t cudaStreamQuery(cudaStream_t stream)
 {
 	struct stream *s;
-	bool is_done;
+	bool is_known, is_done;
 
 	process_begin(CALL_cudaStreamQuery);
 	s = stream_at(stream_index((uintptr_t)stream));
-	is_done = s->done >= s->issued || streams.when != SIMCUDA_EVENTS_LAG ||
+	is_known = s->done >= s->issued;
+	is_done = is_known || streams.when != SIMCUDA_EVENTS_LAG ||
 		  streams.work >= s->work + streams.lag;
 	if (!is_done && stream_polled_enough(&s->polls)) {
 		finish(s);
 		is_done = true;
 	}
-	return process_end(is_done ? cudaSuccess : cudaErrorNotReady);
+	process_end(is_done ? cudaSuccess : cudaErrorNotReady);
+	if (!is_known)
+		process_notify_timed(true);
+	return is_done ? cudaSuccess : cudaErrorNotReady;
 }
 
 /*
@@ -474,12 +478,13 @@ bool streams_have_waited(void)
 cudaError_t cudaEventQuery(cudaEvent_t event)
 {
 	bool is_done, is_awaited = process_is_awaited(&event->awaited);
-	bool is_loose;
+	bool is_known, is_loose;
 
 	has_waited = false;
 	process_begin(CALL_cudaEventQuery);
 	if (event->capture)
 		return process_end(cudaErrorCapturedEvent);
+	is_known = stream_at(event->stream)->done >= event->number;
 	is_done = !event->number ||
 		  stream_is_done(event->stream, event->number, event->work);
 	if (!is_done && stream_polled_enough(&event->polls)) {
@@ -493,6 +498,8 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
 		process_notify_event(event, true);
 	else if (is_loose)
 		process_notify_unfinished(&event->awaited);
+	if (!is_known)
+		process_notify_timed(true);
 	return is_done ? cudaSuccess : cudaErrorNotReady;
 }
 
@@ -556,6 +563,6 @@ cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to)
 		return process_end(cudaErrorInvalidResourceHandle);
 	*ms = (float)((double)to->time_ns - (double)from->time_ns) / 1e6F;
 	process_end(cudaSuccess);
-	process_notify_timed();
+	process_notify_timed(false);
 	return cudaSuccess;
 }

@@ -151,7 +151,7 @@ static void describe(struct sentence *s)
 		  "; threads take memory at the same time, in an order that "
 		  "depends on timing: ",
 		  guesses.raced);
-	add_noted(s, "; how long work takes is read, which is not known: ",
+	add_noted(s, "; how long work takes is asked, which is not known: ",
 		  guesses.timed);
 }
 
@@ -306,13 +306,20 @@ void guesses_add_race(void)
 	note(guesses.raced);
 }
 
+/* PyTorch itself queries events as well, whenever it takes memory. */
+static bool is_programs_query(void)
+{
+	return interpreter_is_held() &&
+	       interpreter_is_in("/torch/cuda/streams.py");
+}
+
 /* Which of several configurations of a kernel is chosen changes no request. */
-static void on_timed(void)
+static void on_timed(bool is_query)
 {
 	static const char *const tuners[] = { "/triton/runtime/autotuner.py",
 					      "/triton_heuristics.py", NULL };
 
-	if (!interpreter_is_under(tuners))
+	if (is_query ? is_programs_query() : !interpreter_is_under(tuners))
 		note(guesses.timed);
 }
 

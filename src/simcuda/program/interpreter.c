@@ -625,6 +625,12 @@ bool interpreter_locals(const char *part, const char *const *names,
 	return is;
 }
 
+bool interpreter_is_held(void)
+{
+	return program.is_there && py.PyGILState_GetThisThreadState() &&
+	       py.PyGILState_Check();
+}
+
 bool interpreter_is_in(const char *part)
 {
 	return interpreter_locals(part, NULL, 0, NULL);

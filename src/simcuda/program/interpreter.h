@@ -58,6 +58,9 @@ const void *interpreter_thread(void);
  * held. */
 bool interpreter_is_busy(const void *thread);
 
+/* Whether this thread holds Python's lock. Operators release it. */
+bool interpreter_is_held(void);
+
 /* Whether the file of the innermost line of this thread has this in its path.
  * No lock may be held. */
 bool interpreter_is_in(const char *part);
