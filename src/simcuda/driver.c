@@ -4,6 +4,8 @@
  * own stand-in, which answers "not supported" and counts its calls;
  * simcuda_unknown reports it by name.
  */
+#include <dlfcn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,6 +49,8 @@ union address {
 	}
 SETTINGS(SETTING)
 
+static CUresult refuse_runtime(void);
+
 static const struct {
 	const char *name;
 	union address address;
@@ -78,6 +82,7 @@ static const struct {
 	FUNCTION(cuTensorMapEncodeIm2col),
 	FUNCTION(cuTensorMapEncodeIm2colWide),
 	FUNCTION(cuTensorMapReplaceAddress),
+	{ "cuGetProcAddress", { .function = (void (*)(void))refuse_runtime } },
 };
 
 #define STAND_INS 64
@@ -126,9 +131,9 @@ void unknown_forget(void)
 	memset(&unknown, 0, sizeof(unknown));
 }
 
-static union address stand_in_for(const char *name)
+/* Its stand-in, which is the last one if there are too many. */
+static size_t number_of(const char *name)
 {
-	union address address;
 	size_t i = 0;
 
 	while (i < unknown.count && strcmp(unknown.names[i], name) != 0)
@@ -138,8 +143,24 @@ static union address stand_in_for(const char *name)
 	if (i == unknown.count)
 		unknown.names[unknown.count++] =
 			gp_mem_copy_text(name, strlen(name));
-	address.function = (void (*)(void))stand_ins[i];
-	return address;
+	return i;
+}
+
+/* What a CUDA runtime asks for first that is linked into a library, where it
+ * cannot be replaced. It needs tables that only a real driver has. */
+static CUresult refuse_runtime(void)
+{
+	char name[300] = "the CUDA runtime";
+	Dl_info about;
+	size_t number;
+
+	if (dladdr(__builtin_return_address(0), &about) && about.dli_fname)
+		snprintf(name, sizeof(name), "the CUDA runtime within %s",
+			 basename(about.dli_fname));
+	process_lock();
+	number = number_of(name);
+	process_unlock();
+	return refuse(number);
 }
 
 static union address find(const char *name)
@@ -147,7 +168,8 @@ static union address find(const char *name)
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
 		if (!strcmp(known[i].name, name))
 			return known[i].address;
-	return stand_in_for(name);
+	return (union address){ .function = (void (*)(
+					void))stand_ins[number_of(name)] };
 }
 
 const char *simcuda_unknown(size_t index, uint64_t *calls)

@@ -24,6 +24,9 @@
 #define MOST_NAMED  8
 /* So many reads at one line are reported at once. */
 #define MANY	    1000
+/* The journal has each of so many reads at one line, and then each of so many:
+ * what comes between is lost if the program is killed. */
+#define NOTED	    100
 
 struct place {
 	char text[200];
@@ -202,7 +205,7 @@ static bool add(const char *text)
 	place->reads++;
 	if (place->reads == MANY && !guesses.is_quiet)
 		warn_of_many(place);
-	return place->reads == 1 || place->reads % MANY == 0;
+	return place->reads <= NOTED || place->reads % NOTED == 0;
 }
 
 static _Thread_local int loads; /* that are under way */

@@ -32,7 +32,7 @@ for name in sys.argv[1:]:
         pass"""
 PACKAGES = (
     "torch transformers accelerate peft trl lightning diffusers timm "
-    "torchvision torchao bitsandbytes deepspeed vllm"
+    "torchvision torchao bitsandbytes deepspeed vllm sglang"
 ).split()
 MISSING = """import importlib.util, sys
 print(*(p for p in sys.argv[1:] if importlib.util.find_spec(p) is None))"""
