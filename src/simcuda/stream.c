@@ -484,7 +484,8 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
 	process_begin(CALL_cudaEventQuery);
 	if (event->capture)
 		return process_end(cudaErrorCapturedEvent);
-	is_known = stream_at(event->stream)->done >= event->number;
+	is_known = !event->number ||
+		   stream_at(event->stream)->done >= event->number;
 	is_done = !event->number ||
 		  stream_is_done(event->stream, event->number, event->work);
 	if (!is_done && stream_polled_enough(&event->polls)) {
