@@ -27,6 +27,13 @@ static uint64_t whole_us_of(const void *trial)
 	return (uint64_t)llround(((const struct gp_trial *)trial)->time_us);
 }
 
+static uint64_t first_oom_device_of(const void *row)
+{
+	const struct gp_sweep_row *r = row;
+
+	return r->ooms ? r->first_oom_device : GP_UNLIMITED;
+}
+
 static uint64_t first_oom_of(const void *attempt)
 {
 	const struct gp_attempt *a = attempt;
@@ -740,8 +747,8 @@ const struct gp_key keys_of_advice[] = {
 
 	NEW("summary", "What a run came to. Of several devices, num_ooms and "
 		       "dropped are sums; reserved, allocated and the gap are "
-		       "of the one that reserves most; the rest is the most of "
-		       "any."),
+		       "of the one that reserves most; first_oom_* are of the "
+		       "first that fails; the rest is the most of any."),
 	MEASURE_IN(gp_sweep_row, reserved, GP_PEAK_RESERVED),
 	MEASURE_IN(gp_sweep_row, retries, GP_NUM_RETRIES),
 	MEASURE_IN(gp_sweep_row, ooms, GP_NUM_OOMS),
@@ -750,6 +757,10 @@ const struct gp_key keys_of_advice[] = {
 	MEASURE_IN(gp_sweep_row, dropped, GP_DROPPED),
 	MEASURE_IN(gp_sweep_row, first_oom_alloc, GP_FIRST_OOM_ALLOC),
 	MEASURE_IN(gp_sweep_row, first_oom_event, GP_FIRST_OOM_EVENT),
+	KEY_AS(first_oom_device_of, gp_sweep_row, first_oom_device,
+	       "first_oom_device", COUNT, NULLABLE | ENDLESS,
+	       "The device of first_oom_alloc and first_oom_event; null: none "
+	       "fails."),
 	MEASURE_IN(gp_sweep_row, device_allocs, GP_DEVICE_ALLOCS),
 	MEASURE_IN(gp_sweep_row, device_time_us, GP_DEVICE_TIME),
 	KEY_IN(gp_sweep_row, least_reserved, "least_peak_reserved_bytes", BYTES,
@@ -868,10 +879,13 @@ const struct gp_key keys_of_advice[] = {
 	KEY("tie_with_previous", BOOL, 0,
 	    "Nothing decides between it and the one before."),
 	KEY("peak_reserved_minus_recorded_bytes", MORE_BYTES, NULLABLE,
-	    "peak_reserved_bytes less that of the recorded settings; null: "
-	    "these leave too little to others."),
+	    "peak_reserved_bytes, or estimated_bytes where it is there, less "
+	    "peak_reserved_bytes of the recorded settings; null: these leave "
+	    "too little to others."),
 	KEY("worst_trace", COUNT, 0,
 	    "Index of the trace whose numbers are reported."),
+	KEY("first_oom_trace", COUNT, NULLABLE,
+	    "Index of the trace that has first_oom_alloc; null: none fails."),
 	OBJECT("summary", 0, "summary"),
 
 	NEW("floor_of", "The answer for a trace."),

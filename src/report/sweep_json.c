@@ -321,6 +321,11 @@ static void write_order(struct gp_emit *json,
 				    (int64_t)(gp_row_peak(c->row) -
 					      ranking->recorded.reserved));
 		gp_emit_uint(json, "worst_trace", c->row->worst);
+		if (c->row->ooms)
+			gp_emit_uint(json, "first_oom_trace",
+				     c->row->first_oom_run);
+		else
+			gp_emit_null(json, "first_oom_trace");
 		write_row(json, c->row);
 		gp_emit_close(json, '}');
 	}

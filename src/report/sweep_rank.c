@@ -103,6 +103,7 @@ struct ranking ranking_make(const struct gp_sweep_report *sweep,
 			    enum gp_rank_by by)
 {
 	struct ranking r = {
+		.sweep = sweep,
 		.contenders =
 			gp_mem_alloc(sweep->entry_count, sizeof(*r.contenders)),
 		.rows = gp_mem_alloc(sweep->entry_count, sizeof(*r.rows)),
@@ -424,8 +425,27 @@ static void fill_entry(const struct gp_sweep_report *sweep, size_t index,
 	cells[ALIKE] = text(GP_CELL_TEXT, alike);
 }
 
+/* "alloc 3"; of several devices, which one's: "alloc 3 of b.json, device 1". */
+static void put_first_oom(const struct gp_sweep_report *sweep,
+			  const struct gp_sweep_row *row, FILE *out)
+{
+	const char *of = " of";
+
+	fprintf(out, " (first OOM: alloc %" PRIu64, row->first_oom_alloc);
+	if (sweep->trace_count > 1) {
+		fprintf(out, " of %s",
+			gp_page_name(sweep->traces[row->first_oom_run].path));
+		of = ",";
+	}
+	if (row->devices > sweep->trace_count &&
+	    row->first_oom_device != GP_UNLIMITED)
+		fprintf(out, "%s device %" PRIu64, of, row->first_oom_device);
+	putc(')', out);
+}
+
 /* Text has no column for these notes: they follow the settings. */
-static char *noted(const char *label, const struct gp_sweep_row *row)
+static char *noted(const struct gp_sweep_report *sweep, const char *label,
+		   const struct gp_sweep_row *row)
 {
 	struct gp_text_sink sink;
 	FILE *out = gp_text_sink_open(&sink);
@@ -436,19 +456,20 @@ static char *noted(const char *label, const struct gp_sweep_row *row)
 			GP_BYTES(row->estimated_low),
 			GP_BYTES(row->estimated_high));
 	if (row->ooms)
-		fprintf(out, " (first OOM: alloc %" PRIu64 ")",
-			row->first_oom_alloc);
+		put_first_oom(sweep, row, out);
 	return gp_text_sink_close(&sink, out);
 }
 
 /* ---- rows ---- */
 
-static void put_row(const struct gp_table *table, const char *label,
+static void put_row(const struct gp_table *table,
+		    const struct gp_sweep_report *sweep, const char *label,
 		    const struct gp_sweep_row *row,
 		    struct gp_cell cells[COLUMNS])
 {
-	char *settings =
-		table->format == GP_TABLE_TEXT ? noted(label, row) : NULL;
+	char *settings = table->format == GP_TABLE_TEXT
+				 ? noted(sweep, label, row)
+				 : NULL;
 
 	cells[SETTINGS] = text(GP_CELL_WORD, settings ? settings : label);
 	gp_table_row(table, cells);
@@ -474,7 +495,7 @@ void sweep_table_contender(const struct gp_table *table,
 	cells[FRONT] = number(GP_CELL_FLAG, is_front);
 	fill_entry(sweep, c->index, label, alike, cells);
 	fill_numbers(c->row, &ranking->recorded, cells);
-	put_row(table, label, c->row, cells);
+	put_row(table, sweep, label, c->row, cells);
 	free(label);
 	free(alike);
 }
@@ -490,11 +511,11 @@ void sweep_table_recorded(const struct gp_table *table,
 	if (*row->failure) {
 		snprintf(label, sizeof(label), "as recorded (%s)",
 			 row->failure);
-		put_row(table, label, row, cells);
+		put_row(table, ranking->sweep, label, row, cells);
 		return;
 	}
 	fill_numbers(row, row, cells);
-	put_row(table, "as recorded", row, cells);
+	put_row(table, ranking->sweep, "as recorded", row, cells);
 }
 
 /* A combination without a place: the reason, and no numbers. */

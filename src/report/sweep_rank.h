@@ -24,6 +24,7 @@ struct sweep_other {
 };
 
 struct ranking {
+	const struct gp_sweep_report *sweep;
 	struct gp_contender *contenders; /* index: of the combination */
 	struct gp_sweep_row *rows;	 /* by combination */
 	size_t count;

@@ -31,6 +31,7 @@ void gp_row_add(struct gp_sweep_row *row, const struct gp_replay_result *result,
 		.dropped = result->dropped,
 		.first_oom_alloc = oom->is_there ? oom->alloc : 0,
 		.first_oom_event = oom->is_there ? oom->event : 0,
+		.first_oom_device = oom->is_there ? oom->device : 0,
 		.device_allocs = (uint64_t)result->counts.device_allocs,
 		.device_time_us = gp_price_whole_us(
 			prices, &result->calls, result->counts.synchronizes),
@@ -98,6 +99,8 @@ void gp_row_join(struct gp_sweep_row *row, const struct gp_sweep_row *other,
 	if (other->ooms && !row->ooms) {
 		row->first_oom_alloc = other->first_oom_alloc;
 		row->first_oom_event = other->first_oom_event;
+		row->first_oom_device = other->first_oom_device;
+		row->first_oom_run = index;
 	}
 	row->retries = gp_larger(row->retries, other->retries);
 	row->ooms += other->ooms;

@@ -22,8 +22,11 @@ struct gp_sweep_row {
 	uint64_t allocated; /* bytes, at that moment */
 	uint64_t retries, ooms;
 	uint64_t dropped; /* requests not served, for any reason */
-	uint64_t first_oom_alloc, first_oom_event; /* 0: none */
-	uint64_t device_allocs;			   /* num_device_alloc */
+	/* Of the first device that fails; see ooms for whether one does. */
+	uint64_t first_oom_alloc, first_oom_event;
+	uint64_t first_oom_device; /* GP_UNLIMITED: not known */
+	uint32_t first_oom_run;	   /* index as in worst */
+	uint64_t device_allocs;	   /* num_device_alloc */
 	uint64_t device_time_us;
 	uint64_t least_reserved; /* least reserved of the runs */
 	uint64_t devices;	 /* number of devices joined; 0: no run yet */
