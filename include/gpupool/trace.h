@@ -309,6 +309,8 @@ struct gp_owner gp_trace_owner(const struct gp_trace *trace,
 bool gp_trace_has_start(const struct gp_trace *trace);
 /* Whether the device's trace has any alloc. */
 bool gp_trace_has_allocs(const struct gp_device_trace *device);
+/* Whether it has any segment, at the start or at the end. */
+bool gp_trace_has_state(const struct gp_device_trace *device);
 /* Whether an allocation's address was recorded, on any device. */
 bool gp_trace_has_addresses(const struct gp_trace *trace);
 /* The most memory that others than PyTorch's allocator use of the device at

@@ -193,8 +193,12 @@ enum gp_status gp_trace_file_read(const char *path,
 enum gp_status gp_trace_file_is_idle(const struct gp_trace *trace,
 				     const char *path, struct gp_diag *diag)
 {
+	bool has_state = false;
+
+	for (size_t i = 0; i < trace->device_count; i++)
+		has_state |= gp_trace_has_state(&trace->devices[i]);
 	gp_diag_file(diag, path);
-	if (!trace->device_count) {
+	if (!has_state) {
 		gp_diag_hint(diag, "to record, call torch.cuda.memory."
 				   "_record_memory_history() before the work "
 				   "and _dump_snapshot(\"file.pickle\") after "

@@ -152,8 +152,7 @@ static void print_rest(const struct gp_page *page, const struct gp_explain *e,
 	print_amount(page, e, bytes, words);
 }
 
-/* The moment that the explanation is of. */
-static const char *moment_words(const struct gp_explain *e)
+const char *gp_holders_moment(const struct gp_explain *e)
 {
 	if (e->live_bytes != e->gap.allocated)
 		return "at the fullest moment";
@@ -179,7 +178,7 @@ static void print_holders(const struct gp_page *page,
 	if (!e->live_bytes)
 		return;
 	gp_page_line(page, GP_TONE_TITLE, 2, "Who holds the %s in use %s",
-		     GP_BYTES(e->live_bytes), moment_words(e));
+		     GP_BYTES(e->live_bytes), gp_holders_moment(e));
 	for (size_t i = 0; i < e->live.count && i < most; i++) {
 		words_of(e, &e->live.list[i], page->columns - INDENT + 1,
 			 words);

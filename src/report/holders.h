@@ -22,6 +22,9 @@ void gp_report_holders(const struct gp_page *page,
 void gp_report_holders_brief(const struct gp_page *page,
 			     const struct gp_explain *explain, size_t most);
 
+/* The moment that it is of: "when memory ran out". */
+const char *gp_holders_moment(const struct gp_explain *explain);
+
 /* What the same memory is used for, if the trace has it: by category, then by
  * module. Modules whose names differ in numbers only are one line. */
 void gp_report_owners(const struct gp_page *page,

@@ -9,6 +9,7 @@
 #include "report/explain_words.h"
 #include "report/group.h"
 #include "report/head.h"
+#include "report/holders.h"
 #include "report/html.h"
 #include "report/page.h"
 #include "report/svg_parts.h"
@@ -364,7 +365,12 @@ static void write_blocks(const struct finding *f)
 
 	gp_event_moment(e->trace, e->device, &e->steps, e->live_event, event);
 	if (e->live.count) {
-		title(f, "Who holds the memory at %s", event);
+		title(f, "Who holds the %s in use %s: %s",
+		      GP_BYTES(e->live_bytes), gp_holders_moment(e), event);
+		if (e->live_bytes > e->capacity)
+			fputs("<p class=about>More than the device has: as "
+			      "it is with room for every request.</p>\n",
+			      f->out);
 		write_culprits(f, "in_use", BLOCKS "#bytes", &e->live,
 			       live_row);
 		more_live(f, &e->live);

@@ -263,12 +263,15 @@ static void print_fidelity(const struct look *l)
  * is one. */
 static const char *coverage(const struct look *l)
 {
+	const struct gp_trace *trace = l->report->trace;
+
 	if (!l->explain->has_requests)
-		return "a state only, without requests";
+		return gp_trace_has_state(&trace->devices[l->report->device])
+			       ? "a state only, without requests"
+			       : "no requests, and no state of the memory";
 	if (l->verdict->begins == GP_BEGINS_WINDOW)
 		return "a window";
-	return l->report->trace->is_complete ? "whole"
-					     : "shows nothing in use before it";
+	return trace->is_complete ? "whole" : "shows nothing in use before it";
 }
 
 static void print_trust(const struct look *l)

@@ -129,6 +129,11 @@ bool gp_trace_has_allocs(const struct gp_device_trace *device)
 	return false;
 }
 
+bool gp_trace_has_state(const struct gp_device_trace *device)
+{
+	return device->start.segment_count || device->end.segment_count;
+}
+
 bool gp_trace_has_addresses(const struct gp_trace *trace)
 {
 	for (size_t i = 0; i < trace->device_count; i++) {
