@@ -13,6 +13,15 @@
 #include "report/emit.h"
 #include "report/gate/gate_report.h"
 
+/* What a service shows one by one. */
+struct finding {
+	const struct gp_gate_file *file;
+	const struct gp_gate_result *result;
+	const struct gp_gate_device *device;   /* NULL: not judged */
+	const struct gp_gate_verdict *verdict; /* NULL: likewise */
+	const char *what, *sentence;
+};
+
 /* ---- as GitHub's workflow commands, which it shows at the file:
  * "::error file=gpupool.json,title=train::peak_reserved_bytes: ..." ---- */
 
@@ -31,23 +40,21 @@ static void put_property(FILE *out, const char *unsafe, const char *special)
 			putc(*text, out);
 }
 
-/* verdict NULL: the annotation is of the run. */
-static void annotate(FILE *out, const struct gp_gate_file *file,
-		     const struct gp_gate_result *result,
-		     const struct gp_gate_verdict *verdict, const char *message,
-		     const char *more)
+static void annotate(FILE *out, const struct finding *f, const char *more)
 {
+	char text[GP_GATE_SENTENCE];
+
 	fputs("::error file=", out);
-	if (verdict && verdict->is_here) {
-		put_property(out, verdict->source, ":,");
-		fprintf(out, ",line=%" PRIu64, verdict->line);
+	if (f->verdict && f->verdict->is_here) {
+		put_property(out, f->verdict->source, ":,");
+		fprintf(out, ",line=%" PRIu64, f->verdict->line);
 	} else {
-		put_property(out, gp_gate_repository_path(file->gate), ":,");
+		put_property(out, gp_gate_repository_path(f->file->gate), ":,");
 	}
 	fputs(",title=gpupool%3A ", out);
-	put_property(out, result->run->name, ":,");
+	put_property(out, gp_gate_run_text(f->result, f->device, text), ":,");
 	fputs("::", out);
-	put_property(out, message, "");
+	put_property(out, f->sentence, "");
 	if (*more) {
 		fputs("; ", out);
 		put_property(out, more, "");
@@ -56,26 +63,24 @@ static void annotate(FILE *out, const struct gp_gate_file *file,
 }
 
 static void annotate_result(FILE *out, const struct gp_gate_report *report,
-			    const struct gp_gate_file *file,
-			    const struct gp_gate_result *result)
+			    struct finding *f)
 {
 	char text[GP_GATE_TROUBLE], divergence[GP_GATE_SENTENCE];
 
-	if (result->status >= GP_INPUT)
-		annotate(out, file, result, NULL,
-			 gp_gate_trouble(&result->diag, text), "");
-	for (size_t d = 0; d < result->device_count; d++) {
-		const struct gp_gate_device *device = &result->devices[d];
-
-		gp_gate_divergence_text(&device->divergence, divergence);
-		for (size_t i = 0; i < device->verdict_count; i++)
-			if (device->verdicts[i].is_worse)
-				annotate(out, file, result,
-					 &device->verdicts[i],
-					 gp_gate_sentence(report,
-							  &device->verdicts[i],
-							  text),
-					 divergence);
+	if (f->result->status >= GP_INPUT) {
+		f->sentence = gp_gate_trouble(&f->result->diag, text);
+		annotate(out, f, "");
+	}
+	for (size_t d = 0; d < f->result->device_count; d++) {
+		f->device = &f->result->devices[d];
+		gp_gate_divergence_text(&f->device->divergence, divergence);
+		for (size_t i = 0; i < f->device->verdict_count; i++) {
+			f->verdict = &f->device->verdicts[i];
+			f->sentence =
+				gp_gate_sentence(report, f->verdict, text);
+			if (f->verdict->is_worse)
+				annotate(out, f, divergence);
+		}
 	}
 }
 
@@ -83,9 +88,14 @@ void gp_report_gate_github(const struct gp_gate_report *report,
 			   const struct gp_report_style *style, FILE *out)
 {
 	for (size_t i = 0; i < report->count; i++)
-		for (size_t k = 0; k < report->files[i].count; k++)
-			annotate_result(out, report, &report->files[i],
-					&report->files[i].results[k]);
+		for (size_t k = 0; k < report->files[i].count; k++) {
+			struct finding f = {
+				.file = &report->files[i],
+				.result = &report->files[i].results[k],
+			};
+
+			annotate_result(out, report, &f);
+		}
 	gp_report_gate_text(report, style, out);
 }
 
@@ -221,14 +231,6 @@ void gp_report_gate_junit(const struct gp_gate_report *report, FILE *out)
  * of findings.  One is the same as before where its fingerprint is, which
  * therefore knows of no values and no lines. ---- */
 
-struct finding {
-	const struct gp_gate_file *file;
-	const struct gp_gate_result *result;
-	const struct gp_gate_device *device;   /* NULL: not judged */
-	const struct gp_gate_verdict *verdict; /* NULL: likewise */
-	const char *what, *sentence;
-};
-
 static void emit_fingerprint(struct gp_emit *json, const struct finding *f)
 {
 	char key[2 * GP_GATE_TROUBLE], text[GP_SHA256_TEXT];
@@ -257,9 +259,10 @@ static void emit_place(struct gp_emit *json, const struct finding *f)
 static void emit_finding(struct gp_emit *json, const struct finding *f)
 {
 	char text[2 * GP_GATE_TROUBLE], safe[2 * GP_GATE_TROUBLE];
+	char run[GP_GATE_SENTENCE];
 
-	snprintf(text, sizeof(text), "%s: %s", f->result->run->name,
-		 f->sentence);
+	snprintf(text, sizeof(text), "%s: %s",
+		 gp_gate_run_text(f->result, f->device, run), f->sentence);
 	gp_emit_open(json, NULL, '{', GP_EMIT_LINES);
 	gp_emit_text(json, "description",
 		     gp_safe_text(text, safe, sizeof(safe)));

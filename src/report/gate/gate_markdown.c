@@ -57,12 +57,7 @@ static void write_run(const struct gp_gate_result *result,
 {
 	char plain[GP_GATE_SENTENCE];
 
-	if (result->device_count > 1)
-		snprintf(plain, sizeof(plain), "%s, device %u",
-			 result->run->name, device->device);
-	else
-		snprintf(plain, sizeof(plain), "%s", result->run->name);
-	code(plain, text);
+	code(gp_gate_run_text(result, device, plain), text);
 }
 
 static const struct gp_column columns[] = {
@@ -239,13 +234,16 @@ static void put_bars(const struct gp_gate_report *report,
 
 /* ---- what else there is to say ---- */
 
-static bool put_note(const struct gp_gate_result *result, const char *text,
+static bool put_note(const struct gp_gate_result *result,
+		     const struct gp_gate_device *device, const char *text,
 		     FILE *out)
 {
+	char run[GP_GATE_SENTENCE];
+
 	if (!*text)
 		return false;
 	fputs("- ", out);
-	put_code(result->run->name, out);
+	put_code(gp_gate_run_text(result, device, run), out);
 	fprintf(out, ": %s\n", text);
 	return true;
 }
@@ -270,9 +268,11 @@ static void put_notes(const struct gp_gate_file *file, FILE *out)
 			gp_gate_divergence_text(&result->devices[d].divergence,
 						text);
 			if (result->status == GP_FAILED)
-				any |= put_note(result, text, out);
+				any |= put_note(result, &result->devices[d],
+						text, out);
 		}
-		any |= put_note(result, gp_gate_shrunk_text(result, text), out);
+		any |= put_note(result, NULL, gp_gate_shrunk_text(result, text),
+				out);
 	}
 	if (any)
 		putc('\n', out);

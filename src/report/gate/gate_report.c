@@ -152,6 +152,18 @@ const char *gp_gate_sentence(const struct gp_gate_report *report,
 	return text;
 }
 
+const char *gp_gate_run_text(const struct gp_gate_result *result,
+			     const struct gp_gate_device *device,
+			     char text[GP_GATE_SENTENCE])
+{
+	if (device && result->device_count > 1)
+		snprintf(text, GP_GATE_SENTENCE, "%s, device %" PRIu32,
+			 result->run->name, device->device);
+	else
+		snprintf(text, GP_GATE_SENTENCE, "%s", result->run->name);
+	return text;
+}
+
 const char *gp_gate_divergence_text(const struct gp_gate_divergence *divergence,
 				    char text[GP_GATE_SENTENCE])
 {
@@ -284,27 +296,48 @@ static void write_failures(const struct gp_page *page,
 	}
 }
 
+/* "device 1: ", before a sentence; "" where the run has one device. */
+#define WHICH 24
+static const char *which_text(size_t count, uint32_t device, char text[WHICH])
+{
+	*text = 0;
+	if (count > 1)
+		snprintf(text, WHICH, "device %" PRIu32 ": ", device);
+	return text;
+}
+
+static void write_gains_of(const struct gp_page *page,
+			   const struct gp_gate_report *report,
+			   const struct gp_gate_device *device,
+			   const char *which)
+{
+	char by[2 * GP_GATE_TEXT];
+
+	for (size_t i = 0; i < device->verdict_count; i++) {
+		const struct gp_gate_verdict *v = &device->verdicts[i];
+		const struct gp_number *number =
+			&report->numbers->items[v->limit->number];
+
+		if (v->is_better)
+			gp_page_line(page, GP_TONE_GOOD, 4,
+				     "  %s%s is better: %s", which,
+				     number->name,
+				     gp_gate_change_text(number, &v->baseline,
+							 &v->now, by));
+	}
+}
+
 /* What is better than the baseline, which could be lowered. */
 static void write_gains(const struct gp_page *page,
 			const struct gp_gate_report *report,
 			const struct gp_gate_result *result)
 {
-	char by[2 * GP_GATE_TEXT];
+	char which[WHICH];
 
 	for (size_t d = 0; d < result->device_count; d++)
-		for (size_t i = 0; i < result->devices[d].verdict_count; i++) {
-			const struct gp_gate_verdict *v =
-				&result->devices[d].verdicts[i];
-			const struct gp_number *number =
-				&report->numbers->items[v->limit->number];
-
-			if (v->is_better)
-				gp_page_line(page, GP_TONE_GOOD, 4,
-					     "  %s is better: %s", number->name,
-					     gp_gate_change_text(number,
-								 &v->baseline,
-								 &v->now, by));
-		}
+		write_gains_of(page, report, &result->devices[d],
+			       which_text(result->device_count,
+					  result->devices[d].device, which));
 }
 
 static size_t count_verdicts(const struct gp_gate_result *result)
@@ -406,7 +439,7 @@ void gp_report_gate_text(const struct gp_gate_report *report,
 
 /* ---- what --update wrote ---- */
 
-static void write_change(const struct gp_page *page,
+static void write_change(const struct gp_page *page, const char *which,
 			 const struct gp_number *number,
 			 const struct gp_reading *from,
 			 const struct gp_reading *to)
@@ -416,8 +449,8 @@ static void write_change(const struct gp_page *page,
 	if (from->is_there == to->is_there && from->value == to->value)
 		return;
 	gp_gate_change_text(number, from, to, by);
-	gp_page_line(page, GP_TONE_PLAIN, 4, "  %s: %s -> %s%s%s", number->name,
-		     gp_gate_reading_text(number, from, a),
+	gp_page_line(page, GP_TONE_PLAIN, 4, "  %s%s: %s -> %s%s%s", which,
+		     number->name, gp_gate_reading_text(number, from, a),
 		     gp_gate_reading_text(number, to, b), *by ? ", " : "", by);
 }
 
@@ -426,6 +459,7 @@ static void write_changes(const struct gp_page *page,
 			  const struct gp_numbers *numbers)
 {
 	const struct gp_reading none = { 0 };
+	char which[WHICH];
 
 	gp_page_line(page, GP_TONE_PLAIN, 2, "%s%s", result->run->name,
 		     result->baseline ? "" : " (new)");
@@ -434,8 +468,9 @@ static void write_changes(const struct gp_page *page,
 		const struct gp_record_device *then =
 			gp_record_find(result->baseline, now->device);
 
+		which_text(result->now->device_count, now->device, which);
 		for (size_t i = 0; i < numbers->count; i++)
-			write_change(page, &numbers->items[i],
+			write_change(page, which, &numbers->items[i],
 				     then ? &then->readings[i] : &none,
 				     &now->readings[i]);
 	}

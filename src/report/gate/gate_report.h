@@ -89,6 +89,12 @@ const char *gp_gate_limit_text(const struct gp_number *number,
 			       const struct gp_gate_verdict *verdict,
 			       char text[GP_GATE_LIMIT]);
 
+/* "train", or "train, device 1" where the run has several; device NULL: the
+ * run. */
+const char *gp_gate_run_text(const struct gp_gate_result *result,
+			     const struct gp_gate_device *device,
+			     char text[GP_GATE_SENTENCE]);
+
 /* The same of where two runs diverge; "" when they do not. */
 const char *gp_gate_divergence_text(const struct gp_gate_divergence *divergence,
 				    char text[GP_GATE_SENTENCE]);
