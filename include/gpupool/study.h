@@ -208,6 +208,8 @@ struct gp_verdict {
 	 * missing at least. */
 	bool is_unplayable;
 	bool was_limited; /* gp_replay_was_limited() */
+	/* GP_VERDICT_NO_SETTING, but an excluded one serves it. */
+	bool is_constrained;
 	/* A request failed when it was recorded, and none in its replay with
 	 * the same settings and memory. */
 	bool is_unexplained;

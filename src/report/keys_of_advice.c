@@ -362,6 +362,9 @@ const struct gp_key keys_of_advice[] = {
 	KEY_IN(gp_verdict, was_refused, "was_refused", BOOL, MAYBE,
 	       "A request failed when it was recorded: what the program does "
 	       "when that is served is not in the trace, and may need more."),
+	KEY_IN(gp_verdict, is_constrained, "constrained", BOOL, MAYBE,
+	       "No setting serves it but such as must not be used "
+	       "(--without)."),
 	KEY_IN(gp_verdict, was_limited, "was_limited", BOOL, MAYBE,
 	       "A recorded request failed although the device had room for it: "
 	       "by a limit that is not in the trace."),

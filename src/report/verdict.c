@@ -141,10 +141,10 @@ static void say_too_small(struct gp_words *words, const struct gp_verdict *v)
 
 static void say_no_setting(struct gp_words *words, const struct gp_verdict *v)
 {
-	gp_say(words, "Out of memory%s; %sno setting helps: ",
+	gp_say(words, "Out of memory%s; %sno setting %shelps: ",
 	       v->cause == GP_BY_LIMIT ? " at the memory fraction that is set"
 				       : "",
-	       with_least(v));
+	       with_least(v), v->is_constrained ? "that may be used " : "");
 	if (v->missing == GP_UNLIMITED)
 		gp_say(words, "a request fails however much memory there is.");
 	else if (v->cause == GP_BY_LIMIT)
@@ -265,10 +265,13 @@ static void say_search(struct gp_words *words, const struct gp_verdict *v)
 	if (v->kind != GP_VERDICT_NO_SETTING)
 		return;
 	gp_say(words,
-	       v->is_complete ? "All values of the settings were searched (%s "
-				"runs represent them). "
-			      : "%s runs searched the settings, which does not "
-				"cover every combination of their values. ",
+	       !v->is_complete ? "%s runs searched the settings, which does "
+				 "not cover every combination of their values. "
+	       : v->is_constrained
+		       ? "All values of these were searched (%s runs represent "
+			 "them). "
+		       : "All values of the settings were searched (%s runs "
+			 "represent them). ",
 	       count);
 	gp_say(words, "%s %s at once%s. ", who, live,
 	       v->cause == GP_BY_LIMIT ? ", more than that fraction is"

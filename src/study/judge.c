@@ -236,6 +236,17 @@ static void try_without_limits(struct session *s)
 	}
 }
 
+static bool is_served_by_excluded(const struct session *s, size_t index)
+{
+	for (size_t i = 0; i < s->study->count; i++) {
+		const struct gp_trial *trial = &s->study->trials[i];
+
+		if (trial->is_excluded && trial->cases[index].is_served)
+			return true;
+	}
+	return false;
+}
+
 /* For a case that nothing in the table serves: searches all values. */
 static void search_case(struct session *s, size_t index, struct search *search)
 {
@@ -257,6 +268,7 @@ static void search_case(struct session *s, size_t index, struct search *search)
 		judge_window(s, index);
 	} else {
 		v->kind = GP_VERDICT_NO_SETTING;
+		v->is_constrained = is_served_by_excluded(s, index);
 		search_nearest(s, search);
 	}
 	v->searched = search->runs - before;

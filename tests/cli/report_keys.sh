@@ -71,6 +71,8 @@ each program "$program"
 each rmm "$traces/imports/rmm.csv"
 each owners "$root/tests/fuzz/fuzz_input/owners.jsonl"
 each nothing "$traces/tiny/nothing-requested.json"
+write look-constrained look "$traces/stories/one-two-one-then-three.jsonl" \
+	--without expandable_segments --without max_split_size_mb
 
 # ---- traces of what the bundled ones do not have ----
 
