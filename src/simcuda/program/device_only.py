@@ -183,6 +183,30 @@ def rms_norm_backward(
     )
 
 
+# ---- softmax of 16-bit numbers, which gives wide ones ----
+
+
+def softmax(function):
+    """On a processor it gives the type that it gets."""
+
+    def computed(self, dim, half_to_float, out=None):
+        made = function(self.float() if half_to_float else self, dim, False)
+        return (made if out is None else out.resize_(made.shape).copy_(made),)
+
+    return computed
+
+
+def softmax_backward(function):
+    def computed(grad_output, output, dim, input_dtype, **into):
+        made = function(grad_output, output, dim, grad_output.dtype)
+        made = made.to(DTYPES.get(input_dtype, input_dtype))
+        for out in into.values():
+            out.resize_(made.shape).copy_(made)
+        return (made,)
+
+    return computed
+
+
 # ---- attention: batch, heads, positions, width ----
 
 
@@ -463,8 +487,14 @@ INSTEAD = {
     "_flash_attention_backward": flash_backward,
     "_flash_attention_forward": flash,
     "_fused_rms_norm_backward": rms_norm_backward,
+    "_log_softmax": softmax(torch._log_softmax),
+    "_log_softmax_backward_data": softmax_backward(
+        torch._log_softmax_backward_data
+    ),
     "_scaled_dot_product_cudnn_attention": cudnn,
     "_scaled_dot_product_cudnn_attention_backward": cudnn_backward,
+    "_softmax": softmax(torch._softmax),
+    "_softmax_backward_data": softmax_backward(torch._softmax_backward_data),
     "_thnn_fused_gru_cell": gru_cell,
     "_thnn_fused_gru_cell_backward": gru_cell_backward,
     "_thnn_fused_lstm_cell": lstm_cell,

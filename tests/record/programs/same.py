@@ -96,6 +96,18 @@ def conjugates(x):
     return torch.stack(made)
 
 
+def halves(x):
+    """Of 16 bits, as autocast has it, on a processor after a conversion."""
+    half = x.half().requires_grad_()
+    wide = half if x.is_cuda else half.float()
+    sums = sum(
+        (function(wide, -1, dtype=torch.float32) ** 2).sum()
+        for function in (torch.softmax, torch.log_softmax)
+    )
+    sums.backward()
+    return torch.stack([*half.grad.float().flatten(), sums.detach()])
+
+
 CASES = {
     "sigmoid to the host": on_host(torch.sigmoid),
     "in place to the host": on_host(in_place),
@@ -115,6 +127,7 @@ CASES = {
     "histc of integers": counts,
     "numbers beside 32 bits": lengths,
     "conjugates": conjugates,
+    "softmax of 16 bits": halves,
 }
 for name, case in CASES.items():
     given, right = case(numbers.cuda()).cpu(), case(numbers)
