@@ -42,7 +42,7 @@ static const struct draws_policy nothing = { .follows = false };
 static struct {
 	const struct draws_policy *policy;
 	pthread_mutex_t lock;
-	struct gp_rng rng;
+	struct gp_rng rng, generators;
 } draws = { .policy = &known, .lock = PTHREAD_MUTEX_INITIALIZER };
 
 void draws_choose(const char *values)
@@ -58,6 +58,7 @@ void draws_choose(const char *values)
 		draws.policy = &drawn;
 		draws.rng.state =
 			strtoull(values + strlen(with_seed), NULL, 10);
+		draws.generators = draws.rng;
 		kept_set_limits(&(struct kept_limits){ 64 * MIB, 1024 * MIB });
 	}
 }
@@ -136,7 +137,7 @@ void draws_end(struct draws_place before)
 	here = before;
 }
 
-/* ---- numbers ---- */
+/* ---- seeds ---- */
 
 uint64_t draws_seed(struct draws_place *place)
 {
@@ -149,6 +150,26 @@ uint64_t draws_seed(struct draws_place *place)
 	pthread_mutex_unlock(&draws.lock);
 	return seed;
 }
+
+#define CHOOSE_SEED "_ZN3c106detail25getNonDeterministicRandomEb"
+
+/* PyTorch calls this function by its symbol, which is found here first. Its own
+ * asks the system for a number; here it is the same in each run, another one
+ * for each rank, and of 53 bits, as PyTorch has them for devices. */
+uint64_t choose_seed(bool is_cuda) __asm__(CHOOSE_SEED);
+uint64_t choose_seed(bool is_cuda)
+{
+	const char *rank = getenv("RANK");
+	uint64_t seed;
+
+	(void)is_cuda;
+	pthread_mutex_lock(&draws.lock);
+	seed = gp_rng_next(&draws.generators);
+	pthread_mutex_unlock(&draws.lock);
+	return (seed ^ gp_hash64(rank ? strtoull(rank, NULL, 10) : 0)) >> 11;
+}
+
+/* ---- numbers ---- */
 
 /* The sum of four uniform numbers is close enough to normal, and needs no
  * logarithm. Mean 0, variance 1. */
