@@ -424,12 +424,15 @@ int simcuda_owner_module(const char *path, const char *type)
 	return module;
 }
 
-/* The first module is named as the second from now on. */
+/* A module takes this name, which another or it may have had before. `from`
+ * was its name until now, if it is not negative. */
 void simcuda_owner_rename(int from, int to)
 {
-	if (from < 0 || to < 0 || !recorder_enter())
+	if (to < 0 || !recorder_enter())
 		return;
-	all.modules[from].is = to;
+	all.modules[to].is = to;
+	if (from >= 0)
+		all.modules[from].is = to;
 	recorder_leave();
 }
 

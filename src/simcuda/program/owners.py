@@ -69,7 +69,9 @@ def name_one(module, path):
     else:
         number = names[path][1]
     before = known.get(id(module))
-    if before is not None and before[0]() is module and before[1] != number:
+    if before is None or before[0]() is not module:
+        calls.simcuda_owner_rename(NO_MODULE, number)
+    elif before[1] != number:
         calls.simcuda_owner_rename(before[1], number)
     names[path] = weakref.ref(module), number, kind
     known[id(module)] = names[path]
