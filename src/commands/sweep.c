@@ -73,6 +73,24 @@ static void mark_undecided(struct gp_grid *grid, struct gp_trace *const *traces,
 			ask(&grid->items[i], traces[t]);
 }
 
+static void mark_excluded(struct gp_grid *grid, const struct gp_texts *without)
+{
+	char why[120];
+
+	for (size_t i = 0; i < grid->count; i++)
+		for (size_t k = 0; k < without->count; k++) {
+			struct gp_combination *c = &grid->items[i];
+
+			if (c->reason ||
+			    !gp_conf_names(c->conf, without->items[k]))
+				continue;
+			snprintf(why, sizeof(why), "--without %s",
+				 without->items[k]);
+			c->reason = gp_mem_copy_text(why, strlen(why));
+			c->is_excluded = true;
+		}
+}
+
 /* ---- the report ---- */
 
 struct written {
@@ -379,6 +397,7 @@ static enum gp_status prepare(struct session *s, struct gp_diag *diag)
 		status = study(s, diag);
 	if (status != GP_OK)
 		return status;
+	mark_excluded(&s->grid, &s->options->without);
 	mark_undecided(&s->grid, s->traces, s->trace_count);
 	status = try_all(s, diag);
 	if (status != GP_OK)

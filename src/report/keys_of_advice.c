@@ -851,6 +851,8 @@ const struct gp_key keys_of_advice[] = {
 	       "Why it was not run."),
 	KEY_IN(gp_sweep_report_entry, is_undecided, "undecided", BOOL, MAYBE,
 	       "The reason is something that a trace does not record."),
+	KEY_IN(gp_sweep_report_entry, is_excluded, "excluded", BOOL, MAYBE,
+	       "It must not be used (--without)."),
 
 	NEW("sweep_place", "Where a run stands in the sweep."),
 	KEY("combination", COUNT, 0, "Index into combinations."),

@@ -326,8 +326,8 @@ static void write_others(const struct gp_sweep_report *sweep,
 			 const struct ranking *ranking,
 			 enum sweep_other_kind kind, FILE *out)
 {
-	static const char *const ids[SWEEP_OTHERS] = { "cut", "unknown",
-						       "skipped" };
+	static const char *const ids[SWEEP_OTHERS] = { "cut", "excluded",
+						       "unknown", "skipped" };
 	size_t count = 0;
 
 	for (size_t i = 0; i < ranking->other_count; i++) {

@@ -38,6 +38,7 @@ static bool join(const struct gp_sweep_report *sweep, size_t combination,
 
 const char *const sweep_other_titles[SWEEP_OTHERS] = {
 	[SWEEP_CUT] = "Cut short",
+	[SWEEP_EXCLUDED] = "Not to be used",
 	[SWEEP_NO_ANSWER] = "No answer",
 	[SWEEP_IMPOSSIBLE] = "Not possible",
 };
@@ -68,11 +69,15 @@ static const char *why_not(const struct gp_sweep_report_entry *entry,
 	case SWEEP_CUT:
 		return row->cut_events && !has_failed ? cut_text(row, text)
 						      : NULL;
+	case SWEEP_EXCLUDED: return entry->is_excluded ? entry->reason : NULL;
 	case SWEEP_NO_ANSWER:
 		if (entry->is_undecided)
 			return entry->reason;
 		return has_failed ? row->failure : NULL;
-	default: return entry->is_undecided ? NULL : entry->reason;
+	default:
+		return entry->is_undecided || entry->is_excluded
+			       ? NULL
+			       : entry->reason;
 	}
 }
 

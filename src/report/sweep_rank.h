@@ -10,6 +10,7 @@
 /* Why a combination has no place. */
 enum sweep_other_kind {
 	SWEEP_CUT,	  /* short, as it cannot be best */
+	SWEEP_EXCLUDED,	  /* as it must not be used */
 	SWEEP_NO_ANSWER,  /* the traces do not decide, or its run failed */
 	SWEEP_IMPOSSIBLE, /* PyTorch takes no such settings */
 	SWEEP_OTHERS

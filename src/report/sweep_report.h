@@ -22,6 +22,7 @@ struct gp_sweep_report_entry {
 	const char *conf, *torch, *engine;
 	const char *reason; /* why it was not run; NULL: it can be */
 	bool is_undecided;  /* reason says why the traces do not decide */
+	bool is_excluded;   /* reason is the option that says so */
 	uint64_t capacity;  /* GP_UNLIMITED; 0: each trace's own */
 	unsigned searched;  /* bits of settings; box: the values that it stands
 			       for */

@@ -48,6 +48,7 @@ struct gp_combination {
 	uint64_t capacity; /* bytes; 0: that of each trace */
 	char *reason;	   /* why it is invalid, in PyTorch's words; or NULL */
 	bool is_undecided; /* reason says why the traces are insufficient */
+	bool is_excluded;  /* reason is the option that says so */
 	/* The settings of which every value is to be tried, as bits 1 << enum
 	 * gp_space_axis. box: the values of those that the run proves. */
 	unsigned searched;
