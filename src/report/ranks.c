@@ -572,6 +572,15 @@ static size_t files_of(const struct gp_ranks *ranks,
 	return files;
 }
 
+static bool is_constrained(const struct gp_study *study)
+{
+	size_t i = 0;
+
+	while (i < study->case_count && !study->verdicts[i].is_constrained)
+		i++;
+	return i < study->case_count;
+}
+
 static struct gp_words how_judged(const struct gp_ranks *ranks,
 				  const struct gp_study *study)
 {
@@ -590,8 +599,12 @@ static struct gp_words how_judged(const struct gp_ranks *ranks,
 		else
 			gp_say(&words, "%s%zu", left == files ? " and " : ", ",
 			       files);
-		gp_say(&words, " %s",
-		       files > 1 ? kinds[k].several : kinds[k].one);
+		gp_say(&words, " %s%s",
+		       files > 1 ? kinds[k].several : kinds[k].one,
+		       kinds[k].kind == GP_VERDICT_NO_SETTING &&
+				       is_constrained(study)
+			       ? " that may be used"
+			       : "");
 		left -= files;
 	}
 	if (left)

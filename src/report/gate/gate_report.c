@@ -272,15 +272,27 @@ size_t gp_gate_count(const struct gp_gate_file *file, enum gp_status status)
 
 /* ---- for a person: what got worse first ---- */
 
+static bool is_any_worse(const struct gp_gate_device *device)
+{
+	size_t i = 0;
+
+	while (i < device->verdict_count && !device->verdicts[i].is_worse)
+		i++;
+	return i < device->verdict_count;
+}
+
 static void write_failures(const struct gp_page *page,
 			   const struct gp_gate_report *report,
 			   const struct gp_gate_result *result)
 {
-	char text[GP_GATE_SENTENCE];
+	char text[GP_GATE_SENTENCE], divergence[GP_GATE_SENTENCE];
 
 	for (size_t d = 0; d < result->device_count; d++) {
 		const struct gp_gate_device *device = &result->devices[d];
 
+		gp_gate_divergence_text(&device->divergence, divergence);
+		if (!is_any_worse(device) && !*divergence)
+			continue;
 		if (result->device_count > 1)
 			gp_page_line(page, GP_TONE_PLAIN, 4,
 				     "  device %u:", device->device);
@@ -291,8 +303,9 @@ static void write_failures(const struct gp_page *page,
 					gp_gate_sentence(report,
 							 &device->verdicts[i],
 							 text));
-		if (*gp_gate_divergence_text(&device->divergence, text))
-			gp_page_line(page, GP_TONE_PLAIN, 4, "  %s", text);
+		if (*divergence)
+			gp_page_line(page, GP_TONE_PLAIN, 4, "  %s",
+				     divergence);
 	}
 }
 
