@@ -243,6 +243,8 @@ write fit-ranks fit --gpu t4 --trace two
 write headroom-oom headroom "$out_of_memory"
 write sweep-grid sweep "$story" "$out_of_memory" --torch 2.4 \
 	--set expandable_segments=False,True --capacity unlimited --capacity 1GiB
+write sweep-without sweep "$story" --set expandable_segments=none,True \
+	--without expandable_segments
 write sweep-all sweep "$story" --set max_split_size_mb=all \
 	--set garbage_collection_threshold=all --set large_segment_size_mb=all
 write sweep-part sweep "$story" --set max_split_size_mb=none,64 --shard 1/2

@@ -45,7 +45,7 @@ static struct {
 	struct gp_rng rng, generators;
 } draws = { .policy = &known, .lock = PTHREAD_MUTEX_INITIALIZER };
 
-void draws_choose(const char *values)
+void draws_choose(const char *values, const char *rank)
 {
 	static const char with_seed[] = "drawn:";
 
@@ -58,9 +58,10 @@ void draws_choose(const char *values)
 		draws.policy = &drawn;
 		draws.rng.state =
 			strtoull(values + strlen(with_seed), NULL, 10);
-		draws.generators = draws.rng;
 		kept_set_limits(&(struct kept_limits){ 64 * MIB, 1024 * MIB });
 	}
+	draws.generators.state = draws.rng.state ^
+				 gp_hash64(rank ? strtoull(rank, NULL, 10) : 0);
 }
 
 const struct draws_policy *draws_policy(void)
@@ -159,14 +160,13 @@ uint64_t draws_seed(struct draws_place *place)
 uint64_t choose_seed(bool is_cuda) __asm__(CHOOSE_SEED);
 uint64_t choose_seed(bool is_cuda)
 {
-	const char *rank = getenv("RANK");
 	uint64_t seed;
 
 	(void)is_cuda;
 	pthread_mutex_lock(&draws.lock);
 	seed = gp_rng_next(&draws.generators);
 	pthread_mutex_unlock(&draws.lock);
-	return (seed ^ gp_hash64(rank ? strtoull(rank, NULL, 10) : 0)) >> 11;
+	return seed >> 11;
 }
 
 /* ---- numbers ---- */

@@ -21,8 +21,8 @@ struct draws_policy {
 };
 
 /* "known", "drawn:SEED", "all", or "0": nothing is computed; NULL is "known".
- * To be called before anything is kept. */
-void draws_choose(const char *values);
+ * rank: a number, or NULL. To be called before anything is kept. */
+void draws_choose(const char *values, const char *rank);
 const struct draws_policy *draws_policy(void);
 
 /* Draws elements of a c10::ScalarType. The draws of a program are the same in

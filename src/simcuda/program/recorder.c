@@ -388,7 +388,7 @@ __attribute__((constructor)) static void begin(void)
 	recorder.layout = layout_of((unsigned)strtoul(release, NULL, 10));
 	if (getenv("SIMCUDA_TIMES"))
 		entries_with_times();
-	draws_choose(getenv("SIMCUDA_VALUES"));
+	draws_choose(getenv("SIMCUDA_VALUES"), getenv("RANK"));
 	interpreter_wish(&(struct interpreter_wishes){
 		.release = (unsigned)strtoul(release, NULL, 10),
 		.has_script = getenv("SIMCUDA_MARKS"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A module that is called in two others in turn, under another name each time."""
+"""A module that two others call in turn, under another name each time."""
 
 import torch
 from torch import nn
