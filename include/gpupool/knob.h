@@ -147,6 +147,9 @@ const char *gp_conf_next(const char **at, size_t *length);
 size_t gp_conf_length(const char *conf);
 /* Whether conf sets that setting. */
 bool gp_conf_names(const char *conf, const char *name);
+/* The same, but not if it gives it the value that it has anyway in that
+ * release, such as expandable_segments:False. */
+bool gp_conf_changes(const char *conf, const char *name, uint8_t release);
 /* Returns conf without the named setting, or, if value is not NULL, with that
  * value of it; the caller frees it. */
 char *gp_conf_with(const char *conf, const char *name, const char *value);

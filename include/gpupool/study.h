@@ -78,7 +78,7 @@ struct gp_study_config {
 	uint8_t release; /* PyTorch 2.x, and 0 is 2.0: gp_replay_release_of() */
 	const struct gp_engine *engine; /* NULL: the default */
 	const struct gp_prices *prices; /* NULL: the built-in ones */
-	const char *const *without;	/* settings that cannot be used */
+	const char *const *without;	/* names: they keep their default */
 	size_t without_count;
 	uint32_t budget; /* most replays of the search; 0: the default */
 	/* Number of threads; 0: one. Does not affect results. */

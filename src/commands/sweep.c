@@ -82,7 +82,8 @@ static void mark_excluded(struct gp_grid *grid, const struct gp_texts *without)
 			struct gp_combination *c = &grid->items[i];
 
 			if (c->reason ||
-			    !gp_conf_names(c->conf, without->items[k]))
+			    !gp_conf_changes(c->conf, without->items[k],
+					     c->settings.release))
 				continue;
 			snprintf(why, sizeof(why), "--without %s",
 				 without->items[k]);

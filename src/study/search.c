@@ -75,7 +75,8 @@ static uint64_t capacity_of(const struct session *s, const struct slice *slice)
 static bool is_excluded(const struct session *s, const char *conf)
 {
 	for (size_t i = 0; i < s->config->without_count; i++)
-		if (gp_conf_names(conf, s->config->without[i]))
+		if (gp_conf_changes(conf, s->config->without[i],
+				    s->config->release))
 			return true;
 	return false;
 }

@@ -25,8 +25,8 @@ static void check_settings(const struct session *s, struct gp_trial *trial)
 		snprintf(trial->refusal, sizeof(trial->refusal), "%.150s",
 			 reason.what);
 	for (size_t k = 0; k < config->without_count; k++)
-		trial->is_excluded |=
-			gp_conf_names(trial->conf, config->without[k]);
+		trial->is_excluded |= gp_conf_changes(
+			trial->conf, config->without[k], config->release);
 }
 
 struct gp_trial *trial_add(struct session *s, char *conf,
