@@ -303,7 +303,7 @@ static void write_table(const struct gp_sweep_report *sweep,
 		fputs("<h2>All combinations, best first</h2>\n", out);
 	gp_table_begin(&table, "ranking");
 	for (size_t i = 0; i < ranking->count; i++)
-		sweep_table_contender(&table, sweep, ranking, i);
+		sweep_table_contender(&table, ranking, i);
 	sweep_table_recorded(&table, ranking);
 	gp_table_end(&table);
 }

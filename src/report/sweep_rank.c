@@ -482,9 +482,9 @@ static void put_row(const struct gp_table *table,
 }
 
 void sweep_table_contender(const struct gp_table *table,
-			   const struct gp_sweep_report *sweep,
 			   const struct ranking *ranking, size_t i)
 {
+	const struct gp_sweep_report *sweep = ranking->sweep;
 	const struct gp_contender *c = &ranking->contenders[i];
 	bool is_front =
 		gp_rank_is_front(ranking->contenders, ranking->count, i);
@@ -550,7 +550,7 @@ void gp_sweep_report_csv(const struct gp_sweep_report *sweep,
 
 	gp_table_begin(&table, NULL);
 	for (size_t i = 0; i < ranking.count; i++)
-		sweep_table_contender(&table, sweep, &ranking, i);
+		sweep_table_contender(&table, &ranking, i);
 	for (size_t i = 0; i < ranking.other_count; i++)
 		put_other(&table, sweep, &ranking.others[i]);
 	ranking_release(&ranking);
@@ -567,7 +567,7 @@ void gp_sweep_report_markdown(const struct gp_sweep_report *sweep,
 
 	gp_table_begin(&table, NULL);
 	for (size_t i = 0; i < ranking.count; i++)
-		sweep_table_contender(&table, sweep, &ranking, i);
+		sweep_table_contender(&table, &ranking, i);
 	sweep_table_recorded(&table, &ranking);
 	for (size_t i = 0; i < ranking.other_count; i++) {
 		const struct sweep_other *other = &ranking.others[i];

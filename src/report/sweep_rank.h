@@ -49,7 +49,6 @@ char *sweep_label(const struct gp_sweep_report *sweep, size_t combination);
 struct gp_table sweep_table(const struct gp_sweep_report *sweep,
 			    enum gp_table_format format, FILE *out);
 void sweep_table_contender(const struct gp_table *table,
-			   const struct gp_sweep_report *sweep,
 			   const struct ranking *ranking, size_t i);
 void sweep_table_recorded(const struct gp_table *table,
 			  const struct ranking *ranking);

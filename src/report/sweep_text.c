@@ -437,7 +437,7 @@ static void print_table(const struct scene *s)
 
 		front += is_front;
 		if (i < ROWS || is_front)
-			sweep_table_contender(&table, s->sweep, r, i);
+			sweep_table_contender(&table, r, i);
 	}
 	sweep_table_recorded(&table, r);
 	if (r->count > ROWS)

@@ -72,15 +72,6 @@ static uint64_t capacity_of(const struct session *s, const struct slice *slice)
 	return slice->capacity ? slice->capacity : case_of(s, slice)->capacity;
 }
 
-static bool is_excluded(const struct session *s, const char *conf)
-{
-	for (size_t i = 0; i < s->config->without_count; i++)
-		if (gp_conf_changes(conf, s->config->without[i],
-				    s->config->release))
-			return true;
-	return false;
-}
-
 /* Whether the slice has to be searched: the release accepts the settings, they
  * may be used, and live memory, rounded by them, fits. */
 static bool is_open(const struct session *s, const struct slice *slice,
@@ -90,7 +81,7 @@ static bool is_open(const struct session *s, const struct slice *slice,
 	struct gp_diag ignored = { 0 };
 
 	gp_settings_init(settings, s->config->release);
-	return s->status == GP_OK && !is_excluded(s, conf) &&
+	return s->status == GP_OK && !trial_must_not(s, conf) &&
 	       gp_settings_parse(settings, conf, &ignored) == GP_OK &&
 	       gp_study_live_rounded(c->trace, c->device, settings) <=
 		       capacity_of(s, slice);
@@ -132,7 +123,7 @@ static void take_over(struct session *s, const struct gp_cover *cover,
 	for (size_t i = 0; i < cover->count; i++) {
 		/* The conf of a box leaves the setting unset if the box allows
 		 * it. */
-		if (is_excluded(s, cover->boxes[i].conf))
+		if (trial_must_not(s, cover->boxes[i].conf))
 			continue;
 		/* The box was proven for one case at one capacity, and its conf
 		 * may fail for the other cases or with more memory. Then other
@@ -241,7 +232,7 @@ static bool take_turn(struct parts *parts, uint32_t budget)
 static void descend(struct session *s, struct part *part, struct search *search)
 {
 	const char *conf = part->cover.boxes->conf;
-	bool may_be_used = !is_excluded(s, conf), is_lower;
+	bool may_be_used = !trial_must_not(s, conf), is_lower;
 
 	if (may_be_used)
 		add_found(s, conf);
@@ -514,7 +505,7 @@ static void try_pair(struct session *s, char *conf, struct search *search)
 {
 	uint32_t before = s->study->replays;
 
-	if (is_tried(s, conf) || is_excluded(s, conf) ||
+	if (is_tried(s, conf) || trial_must_not(s, conf) ||
 	    !trial_serves_group(s, conf))
 		free(conf);
 	else

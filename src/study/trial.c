@@ -14,19 +14,25 @@
 
 #define TRIES 300 /* most replays to confirm a need */
 
+bool trial_must_not(const struct session *s, const char *conf)
+{
+	for (size_t i = 0; i < s->config->without_count; i++)
+		if (gp_conf_changes(conf, s->config->without[i],
+				    s->config->release))
+			return true;
+	return false;
+}
+
 static void check_settings(const struct session *s, struct gp_trial *trial)
 {
-	const struct gp_study_config *config = s->config;
 	struct gp_settings settings;
 	struct gp_diag reason = { 0 };
 
-	gp_settings_init(&settings, config->release);
+	gp_settings_init(&settings, s->config->release);
 	if (gp_settings_parse(&settings, trial->conf, &reason) != GP_OK)
 		snprintf(trial->refusal, sizeof(trial->refusal), "%.150s",
 			 reason.what);
-	for (size_t k = 0; k < config->without_count; k++)
-		trial->is_excluded |= gp_conf_changes(
-			trial->conf, config->without[k], config->release);
+	trial->is_excluded = trial_must_not(s, trial->conf);
 }
 
 struct gp_trial *trial_add(struct session *s, char *conf,

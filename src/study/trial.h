@@ -26,6 +26,8 @@ struct session {
 	enum gp_status status; /* if not GP_OK, no more replays are made */
 };
 
+/* Whether that setting must not be used: config.without. */
+bool trial_must_not(const struct session *s, const char *conf);
 /* Takes ownership of conf; NULL: there is a trial of that setting already. */
 struct gp_trial *trial_add(struct session *s, char *conf,
 			   const struct gp_candidate_conf *candidate);

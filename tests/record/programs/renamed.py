@@ -5,24 +5,15 @@ import torch
 from torch import nn
 
 
-class Model(nn.Module):
-    def __init__(self, model):
+class Outer(nn.Module):
+    def __init__(self, name, inner):
         super().__init__()
-        self.model = model
+        self.add_module(name, inner)
 
     def forward(self, x):
-        return self.model(x)
-
-
-class Embedder(nn.Module):
-    def __init__(self, embedder):
-        super().__init__()
-        self.embedder = embedder
-
-    def forward(self, x):
-        return self.embedder(x)
+        return next(self.children())(x)
 
 
 inner = nn.Linear(256, 256, device="cuda")
 x = torch.ones(256, 256, device="cuda")
-made = [kind(inner)(x) for kind in (Model, Embedder, Model, Embedder)]
+made = [Outer(name, inner)(x) for name in ("model", "embedder") * 2]
