@@ -42,17 +42,30 @@ for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
 done
 
 apt() {
-	apt-get -qq -o Dir::Etc::sourcelist=/dev/null \
+	tool=$1
+	shift
+	"$tool" -qq -o Dir::Etc::sourcelist=/dev/null \
 		-o "Dir::Etc::sourceparts=$lists/parts" \
 		-o "Dir::State::lists=$lists/lists" \
-		-o APT::Sandbox::User=root "$@"
+		-o APT::Sandbox::User=root -o Acquire::Retries=3 "$@"
 }
 
+# The first listed version that can be fetched: a mirror may list one of a security
+# update without having its files.  The upstream archive is the same in all.
 fetch() {
-	apt update && cd "$folder/packed" &&
-		apt source --download-only jansson zlib libzstd
+	for version in $(apt apt-cache madison "$1" |
+		awk -F ' *[|] *' '$3 ~ / Sources$/ { print $2 }'); do
+		! apt apt-get source --download-only --tar-only "$1=$version" ||
+			return 0
+	done
+	echo "no listed version of $1 can be fetched"
+	return 1
 }
-fetch > "$folder/log" 2>&1 || fetch > "$folder/log" 2>&1 ||
+fetch_all() {
+	apt apt-get update && cd "$folder/packed" &&
+		fetch jansson && fetch zlib && fetch libzstd
+}
+fetch_all > "$folder/log" 2>&1 || fetch_all > "$folder/log" 2>&1 ||
 	fail "apt cannot fetch jansson, zlib and libzstd: $(tail -n 1 "$folder/log")"
 
 unpack() {
