@@ -80,6 +80,39 @@ START_TEST(names_of_blocks_and_streams_do_not_matter)
 }
 END_TEST
 
+/* Only what is live of a start state, whatever lies between. */
+START_TEST(other_blocks_at_the_start_are_told)
+{
+#define LIVE(size)                                                             \
+	"{\"size\": " #size ", \"id\": 9, \"state\": \"active_allocated\"}"
+#define FREE(size) "{\"size\": " #size ", \"state\": \"inactive\"}"
+#define STARTS_WITH                                                            \
+	"{\"format\": \"gpupool-trace\", \"version\": 1, "                     \
+	"\"devices\": [{\"device\": 0, \"start\": {\"segments\": [{"           \
+	"\"address\": 20971520, \"total_size\": 20971520, "                    \
+	"\"segment_type\": \"large\", \"blocks\": [%s]}]}}]}"
+	static const struct {
+		const char *blocks;
+		bool differ;
+	} rows[] = {
+		{ LIVE(4194304) ", " FREE(16777216), false },
+		{ FREE(16777216) ", " LIVE(4194304), false },
+		{ LIVE(4194304) ", " FREE(6291456) ", " FREE(10485760), false },
+		{ LIVE(6291456) ", " FREE(14680064), true },
+		{ FREE(20971520), true },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		char a[512], b[512];
+
+		snprintf(a, sizeof(a), STARTS_WITH, rows[0].blocks);
+		snprintf(b, sizeof(b), STARTS_WITH, rows[i].blocks);
+		ck_assert_msg(part(a, b).starts_differ == rows[i].differ, "%zu",
+			      i);
+	}
+}
+END_TEST
+
 START_TEST(another_stream_is_where_they_part)
 {
 	struct gp_divergence p = part(ONE_DEVICE(S(1, 77) "," S(2, 77)),
@@ -199,6 +232,7 @@ int main(void)
 	const struct suite_test tests[] = {
 		{ lines_that_moved_are_paired_within_their_function, 0 },
 		{ names_of_blocks_and_streams_do_not_matter, 0 },
+		{ other_blocks_at_the_start_are_told, 0 },
 		{ another_stream_is_where_they_part, 0 },
 		{ a_free_of_another_block_is_where_they_part, 0 },
 		{ a_block_is_as_large_as_it_was_asked_for, 0 },

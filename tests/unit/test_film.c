@@ -86,9 +86,12 @@ static void look(void *arg, struct gp_allocator *allocator, uint64_t event)
 	o->looks++;
 }
 
-static void film_trace(struct gp_trace *trace, const char *conf,
-		       uint64_t capacity, uint64_t every)
+/* Returns the number of changes. */
+static size_t film_trace(struct gp_trace *trace, const char *conf,
+			 uint64_t capacity, uint64_t every)
 {
+	const struct gp_shot *shots;
+	size_t count;
 	struct onlooker o = { .every = every };
 	struct gp_settings settings;
 	struct gp_replay_config config = {
@@ -110,9 +113,11 @@ static void film_trace(struct gp_trace *trace, const char *conf,
 	o.film = gp_film_create(&trace->devices[0]);
 	ck_assert_int_eq(gp_replay(&config, &result, &diag), GP_OK);
 	ck_assert_uint_gt(o.looks, 0);
+	count = gp_film_shots(o.film, &shots);
 	gp_film_destroy(o.film);
 	gp_replay_release(&result);
 	gp_trace_destroy(trace);
+	return count;
 }
 
 static void film(const char *path, const char *conf, uint64_t capacity,
@@ -191,10 +196,24 @@ START_TEST(a_wait_and_its_free_are_of_different_moments)
 }
 END_TEST
 
+/* A segment, a block, and that it is free. */
+START_TEST(a_free_without_delay_is_one_change)
+{
+	static const char text[] =
+		"{\"format\": \"gpupool-trace\", \"version\": 1,"
+		"\"devices\": [{\"device\": 0, \"events\": ["
+		"{\"op\": \"alloc\", \"id\": 1, \"size\": 512},"
+		"{\"op\": \"free\", \"id\": 1}]}]}";
+
+	ck_assert_uint_eq(film_trace(trace_of(text), "", GP_UNLIMITED, 1), 3);
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
 		{ a_wait_and_its_free_are_of_different_moments, 0 },
+		{ a_free_without_delay_is_one_change, 0 },
 		{ a_film_shows_what_the_allocator_shows, 0 },
 		{ films_of_all_tiny_traces_show_what_the_allocator_shows, 0 },
 	};

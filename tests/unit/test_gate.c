@@ -463,6 +463,35 @@ START_TEST(test_where_runs_part)
 }
 END_TEST
 
+/* Of a request for 20 MiB that gets a block of so many bytes. */
+static uint32_t mark_of_block(uint64_t block)
+{
+	struct gp_trace *trace = trace_of(ONE_DEVICE(
+		"{\"op\": \"alloc\", \"id\": 1, \"size\": 20971520}"));
+	struct gp_fingerprint_maker maker;
+	struct gp_fingerprint print;
+
+	gp_fingerprint_begin(&maker, trace, 0, 0, &print);
+	gp_fingerprint_action(&maker,
+			      &(struct gp_action){ .kind = GP_ALLOC,
+						   .size = 20971520,
+						   .block = block },
+			      0);
+	gp_fingerprint_end(&maker);
+	gp_trace_destroy(trace);
+	return print.marks[0].allocator;
+}
+
+/* Up to 1 MiB behind a block are left to it without any setting. */
+START_TEST(test_a_block_that_was_not_split_is_another_action)
+{
+	uint32_t exact = mark_of_block(20971520);
+
+	ck_assert_uint_eq(mark_of_block(20971520 + 1048576), exact);
+	ck_assert_uint_ne(mark_of_block(20971520 + 1048576 + 512), exact);
+}
+END_TEST
+
 /* ---- where a number that is worse shows first ---- */
 
 /* That of dropped, which is worse; result's first request that failed. */
@@ -678,6 +707,7 @@ int main(void)
 		{ test_a_baseline_comes_back_as_it_was_written, 0 },
 		{ test_damaged_baselines_are_refused, 0 },
 		{ test_a_baseline_is_what_it_says, 0 },
+		{ test_a_block_that_was_not_split_is_another_action, 0 },
 		{ test_where_runs_part, 0 },
 		{ test_the_first_request_dropped_beyond_a_bound, 0 },
 		{ test_the_line_of_the_program_is_named, 0 },

@@ -817,21 +817,34 @@ END_TEST
 	"true, "                                                               \
 	"\"segment_pool_id\": [0, 7], \"blocks\": [" blocks "]}"
 
+#define ANOTHER_AT_END                                                         \
+	SEGMENT_OF(7, 62914560, 20971520,                                      \
+		   BLOCK(62914560, 20971520, 20971520, ACTIVE))
+#define MAPPED_TWICE                                                           \
+	HERE("segment_map")                                                    \
+	HERE("alloc")                                                          \
+	HERE("free_requested")                                                 \
+	HERE("free_completed") HERE("segment_unmap") HERE("segment_map") TAKEN
+
 /* An expandable segment goes when nothing is mapped in it, and another may get
- * its address. */
+ * its address; whatever other segment the pool has. */
 START_TEST(a_pool_has_its_expandable_segment_from_the_first_mapping)
 {
-	struct gp_trace *trace = whole(SNAPSHOT(
-		MAPPED_AT_END(BLOCK(20971520, 20971520, 20971520, ACTIVE)),
-		HERE("segment_map") HERE("alloc") HERE("free_requested")
-			HERE("free_completed") HERE("segment_unmap")
-				HERE("segment_map") TAKEN));
-	const struct gp_device_trace *d = &trace->devices[0];
+#define MAPPED MAPPED_AT_END(BLOCK(20971520, 20971520, 20971520, ACTIVE))
+	static const char *const texts[] = {
+		SNAPSHOT(MAPPED, MAPPED_TWICE),
+		SNAPSHOT(MAPPED ", " ANOTHER_AT_END, MAPPED_TWICE),
+	};
 
-	for (size_t i = 0; i < d->event_count; i++)
-		ck_assert_int_eq(d->events[i].pool != 0,
-				 i + 2 >= d->event_count);
-	gp_trace_destroy(trace);
+	for (size_t t = 0; t < COUNT_OF(texts); t++) {
+		struct gp_trace *trace = whole(texts[t]);
+		const struct gp_device_trace *d = &trace->devices[0];
+
+		for (size_t i = 0; i < d->event_count; i++)
+			ck_assert_int_eq(d->events[i].pool != 0,
+					 i + 2 >= d->event_count);
+		gp_trace_destroy(trace);
+	}
 }
 END_TEST
 

@@ -2,6 +2,7 @@
 /* Lives, and bands made of them, compared with the allocator's own numbers and
  * with what is counted block by block. */
 #include "study/metrics/bands.h"
+#include "study/metrics/culprit.h"
 
 #include <glob.h>
 #include <stdlib.h>
@@ -341,6 +342,48 @@ START_TEST(a_column_a_moment_shows_each_of_them)
 }
 END_TEST
 
+/* The first block makes the most of bytes times events. */
+START_TEST(who_holds_most_ranks_first)
+{
+	struct gp_trace *trace = trace_of(
+		ONE_DEVICE("{\"op\": \"alloc\", \"id\": 1, \"size\": 1024},"
+			   "{\"op\": \"alloc\", \"id\": 2, \"size\": 512},"
+			   "{\"op\": \"free\", \"id\": 1}"));
+	struct watched w = watch(trace, 0, "", GP_UNLIMITED);
+	struct asker list[] = { { .culprit = 1 }, { .culprit = 0 } };
+	const struct askers askers = { .list = list,
+				       .count = COUNT_OF(list),
+				       .culprit_count = 2 };
+	uint32_t *ranks = gp_bands_ranks(&w.lifetimes, &askers);
+
+	ck_assert_uint_eq(ranks[1], 0);
+	ck_assert_uint_eq(ranks[0], 1);
+	free(ranks);
+	watched_release(&w);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+/* Freed at event 2 while another stream used it, which was waited for; the next
+ * request completes the free. */
+START_TEST(a_block_is_gone_when_its_free_completes)
+{
+	struct gp_trace *trace = trace_of(
+		ONE_DEVICE("{\"op\": \"alloc\", \"id\": 1, \"size\": 512},"
+			   "{\"op\": \"record_stream\", \"id\": 1,"
+			   " \"stream\": 16},"
+			   "{\"op\": \"free\", \"id\": 1},"
+			   "{\"op\": \"synchronize\", \"stream\": 16},"
+			   "{\"op\": \"alloc\", \"id\": 2, \"size\": 512}"));
+	struct watched w = watch(trace, 0, "", GP_UNLIMITED);
+
+	ck_assert_uint_eq(w.lifetimes.list[0].freed, 2);
+	ck_assert_uint_eq(w.lifetimes.list[0].gone, 4);
+	watched_release(&w);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 START_TEST(nothing_at_all_is_one_empty_column)
 {
 	struct gp_trace *trace = trace_of(ONE_DEVICE(""));
@@ -365,6 +408,8 @@ int main(void)
 		{ bundled_traces_are_what_they_are_block_by_block, 0 },
 		{ snapshots_are_what_they_are_block_by_block, 0 },
 		{ a_column_a_moment_shows_each_of_them, 0 },
+		{ who_holds_most_ranks_first, 0 },
+		{ a_block_is_gone_when_its_free_completes, 0 },
 		{ nothing_at_all_is_one_empty_column, 0 },
 	};
 

@@ -28,6 +28,11 @@ static const char one[] = TRACE(
 	"{\"op\": \"alloc\", \"id\": 2, \"size\": 4194304},"
 	"{\"op\": \"free\", \"id\": 1}");
 
+#define OF_POOL(pool)                                                          \
+	TRACE("", "\"device\": 0,",                                            \
+	      "{\"op\": \"alloc\", \"id\": 1, \"size\": 512, \"pool\": [" pool \
+	      "]}")
+
 static bool alike(const char *left, const char *right)
 {
 	struct gp_trace *a = trace_of(left), *b = trace_of(right);
@@ -54,6 +59,10 @@ START_TEST(test_what_no_replay_reads_makes_no_difference)
 		      " \"stream\": 1, \"time\": 99, \"addr\": 7000000000},"
 		      "{\"op\": \"alloc\", \"id\": 8, \"size\": 4194304},"
 		      "{\"op\": \"free\", \"id\": 77}")));
+	/* Pools of captures are counted through a process. */
+	ck_assert(alike(OF_POOL("1, 0"), OF_POOL("2, 0")));
+	ck_assert(alike(OF_POOL("0, 1"), OF_POOL("0, 2")));
+	ck_assert(!alike(OF_POOL("0, 1"), OF_POOL("1, 0")));
 }
 END_TEST
 
@@ -283,6 +292,8 @@ static void count_files(bool drops)
 	ck_assert_str_eq(ranks.classes[0].paths[1], "c");
 	ck_assert_str_eq(ranks.classes[1].paths[0], "a");
 	ck_assert_str_eq(ranks.classes[2].paths[0], "d");
+	/* The trace of others[0], of both of one, and of others[1]. */
+	ck_assert_uint_eq(ranks.used_by[0], 4);
 	gp_ranks_release(&ranks);
 	ck_assert_ptr_null(ranks.classes);
 }

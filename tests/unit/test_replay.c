@@ -712,11 +712,13 @@ START_TEST(a_conf_that_is_not_understood_leaves_nothing)
 	struct gp_trace *trace = with_second_at("2097664");
 	const struct gp_replay_config config = { .trace = trace,
 						 .conf = "no_such:1" };
+	static const struct gp_replay_result nothing;
 	struct gp_replay_result result;
 	struct gp_diag diag = { 0 };
 
 	ck_assert_int_eq(gp_replay(&config, &result, &diag), GP_INPUT);
 	ck_assert_str_ne(diag.what, "");
+	ck_assert_mem_eq(&result.stats, &nothing.stats, sizeof(result.stats));
 	ck_assert_ptr_null(result.end.segments);
 	gp_trace_destroy(trace);
 }

@@ -107,6 +107,9 @@ static const char *const recorded_stream = ONE_DEVICE(
 static const char *const two_blocks =
 	ONE_DEVICE(ALLOC(1, MIB_30) ALLOC(2, MIB_20) FREE(2) ALLOC(3, MIB_20)
 			   FREE(1) FREE(3) ALLOC(4, MIB_40) END);
+static const char *const at_addresses =
+	ONE_DEVICE("{\"op\": \"alloc\", \"id\": 1, \"size\": " MIB_20
+		   ", \"addr\": 16777216}," FREE(1) END);
 /* Reports show it as 30.00 MiB. */
 static const char *const odd_block = ONE_DEVICE(ALLOC(1, "31457290") END);
 /* 20 MiB cannot use what 40 MiB left once 30 MiB are cut from it. */
@@ -137,6 +140,8 @@ static const struct {
 	  "1 change of stream, and waits left out" },
 	{ &two_blocks, "without-site=id:1", 90, 60,
 	  "1 block never requested, 30.00 MiB in all" },
+	{ &at_addresses, "without-site=addr:0x1000000", 20, 0,
+	  "1 block never requested, 20.00 MiB in all" },
 	{ &two_blocks, "without-site=event:0", 90, 60,
 	  "1 block never requested, 30.00 MiB in all" },
 	{ &two_blocks, "without-site=size:30MiB", 90, 60,

@@ -286,7 +286,7 @@ static bool parse_best(const char *where, size_t *calls)
 		return false;
 	if (!where[4])
 		return true;
-	if (where[4] != ':' || where[5] < '1' || where[5] > '9')
+	if (where[4] != ':' || where[5] < '1')
 		return false;
 	*calls = strtoul(where + 5, &end, 10);
 	return !*end && *calls <= MOST_CALLS;
