@@ -628,10 +628,23 @@ static json_t *structured(const struct tool *tool, const struct gp_reply *reply)
 	return NULL;
 }
 
-/* Turns a sweep's JSON into text with gpupool merge; false: it failed. */
-static bool merge(const struct gp_reply *json, struct gp_reply *text)
+/* The order that the question asks for, as a flag. */
+static const char *order_of(const struct question *q)
 {
-	const char *words[] = { "merge", "--quiet", "--color=never", NULL };
+	static const char flag[] = "--rank-by=";
+
+	for (size_t i = 0; i < q->count; i++)
+		if (!strncmp(q->words[i], flag, strlen(flag)))
+			return q->words[i];
+	return "--rank-by=reserved";
+}
+
+/* Turns a sweep's JSON into text with gpupool merge; false: it failed. */
+static bool merge(const struct question *q, const struct gp_reply *json,
+		  struct gp_reply *text)
+{
+	const char *words[] = { "merge", "--quiet", "--color=never",
+				order_of(q), NULL };
 	int fd = gp_memfd("gpupool");
 	char path[32];
 	size_t done = 0;
@@ -644,9 +657,9 @@ static bool merge(const struct gp_reply *json, struct gp_reply *text)
 		done += n > 0 ? (size_t)n : 0;
 	}
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	words[3] = path;
+	words[4] = path;
 	if (n >= 0)
-		gp_ask(NULL, 4, words, text);
+		gp_ask(NULL, 5, words, text);
 	close(fd);
 	return n >= 0;
 }
@@ -685,7 +698,7 @@ static json_t *answer(const struct question *q, struct gp_mcp_shelf *shelf)
 	if (is_error(&json))
 		failed = &json;
 	else if (q->tool->is_merged)
-		has_text = merge(&json, &text);
+		has_text = merge(q, &json, &text);
 	if (!failed && !has_text)
 		ask(q, shelf, AS_TEXT, &text);
 	if (!failed && is_error(&text))

@@ -659,6 +659,8 @@ static enum gp_status check_possible(const struct session *s,
 	}
 	if (!c)
 		return GP_OK;
+	gp_diag_file(diag, s->ranks.files == 1 ? s->ranks.classes[0].paths[0]
+					       : "sweep");
 	gp_diag_hint(diag, "see: gpupool help settings");
 	gp_diag_set(diag, GP_INPUT,
 		    "none of the settings can be used; the last: %.200s",

@@ -137,6 +137,7 @@ SAME = [
      ["explain", "--details", "--capacity", "5GiB"]),
     ("sweep", {"set": ["max_split_size_mb=64,128"], "rank_by": "retries"},
      ["sweep", "--set", "max_split_size_mb=64,128", "--rank-by", "retries"]),
+    ("sweep", {"rank_by": "gap"}, ["sweep", "--rank-by", "gap"]),
     ("who_holds", {"at": "peak", "by": "size", "rows": 5},
      ["view", "holders", "--at", "peak", "--by", "size", "--rows", "5"]),
     ("who_holds", {"device": 0, "capacity": "2GiB"},
@@ -181,7 +182,9 @@ def test_sentences():
              ["replay", "--capacity=5 giraffes"]),
             ("replay", {"settings": "no_such:1"},
              ["replay", "--alloc-conf=no_such:1"]),
-            ("suggest", {"release": "1.0"}, ["suggest", "--torch=1.0"])]:
+            ("suggest", {"release": "1.0"}, ["suggest", "--torch=1.0"]),
+            ("sweep", {"settings": ["no_such:1"]},
+             ["sweep", "--alloc-conf=no_such:1"])]:
         result = server.call(tool, trace=TRACE, **arguments)
         assert result["isError"] and "structuredContent" not in result
         said = run(*words, "-q", TRACE)
