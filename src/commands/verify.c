@@ -149,6 +149,8 @@ static enum gp_status verify_trace(struct session *s, const char *path,
 
 	if (status == GP_OK)
 		status = make_plan(&j, diag);
+	if (status == GP_OK && !j.trace->device_count)
+		status = gp_trace_file_is_idle(j.trace, path, diag);
 	for (uint32_t i = 0; status == GP_OK && i < j.trace->device_count; i++)
 		status = verify_device(&j, i, diag);
 	gp_progress_end(&s->progress);

@@ -10,9 +10,13 @@
 
 struct printer {
 	const struct gp_trace *trace;
+	uint32_t device;
 	const char *ours, *theirs; /* names of the sides, of one width */
 	FILE *out;
 };
+
+/* Of an event's number. */
+static const char in_start[] = " of the requests that rebuild the start";
 
 /* PyTorch's name of an action. */
 static const char *action_name(uint8_t kind)
@@ -42,13 +46,26 @@ static void print_action(const struct printer *t,
 	fputc('\n', t->out);
 }
 
+/* A block by its id in the file; a placeholder is in no file. */
+static void print_block(const struct printer *t, uint32_t id)
+{
+	const struct gp_device_trace *device = &t->trace->devices[t->device];
+
+	if (id >= device->block_ids)
+		fputs(" of a placeholder", t->out);
+	else
+		fprintf(t->out, " of block %" PRIu64,
+			device->names ? device->names[id] : id);
+}
+
 static void print_request(const struct printer *t, const struct gp_event *e)
 {
 	uint8_t fields = gp_event_fields((enum gp_event_kind)e->kind);
 
-	fprintf(t->out, "%s", gp_event_kind_name((enum gp_event_kind)e->kind));
+	fprintf(t->out, "    request  %s",
+		gp_event_kind_name((enum gp_event_kind)e->kind));
 	if (fields & GP_HAS_ID && e->id != GP_NO_ID)
-		fprintf(t->out, " of block %" PRIu32, e->id);
+		print_block(t, e->id);
 	if (e->kind == GP_ALLOC)
 		fprintf(t->out, ", %" PRIu64 " bytes", e->size);
 	if (fields & GP_HAS_STREAM)
@@ -60,12 +77,15 @@ static void print_request(const struct printer *t, const struct gp_event *e)
 static void print_actions(const struct printer *t,
 			  const struct gp_difference *d)
 {
-	fputs("\nThe last identical actions:\n", t->out);
+	if (d->before)
+		fputs("\nThe last identical actions:\n", t->out);
 	for (size_t i = 0; i < d->before; i++) {
 		fprintf(t->out, "    %-*s  ", (int)strlen(t->ours), "both");
 		print_action(t, &d->ours.actions[i]);
 	}
-	fputs("What follows:\n", t->out);
+	if (d->ours.count > d->before || d->theirs.count > d->before)
+		fputs(d->before ? "What follows:\n" : "\nThe first actions:\n",
+		      t->out);
 	for (size_t i = d->before; i < d->ours.count; i++) {
 		fprintf(t->out, "    %s  ", t->ours);
 		print_action(t, &d->ours.actions[i]);
@@ -94,8 +114,10 @@ static void print_refusal(const struct printer *t, const char *who,
 			  const struct gp_verify_side *side)
 {
 	if (*side->refusal)
-		fprintf(t->out, "    %s  at request %" PRIu64 ": %s\n", who,
-			side->refusal_event, side->refusal);
+		fprintf(t->out, "    %s  at event %" PRIu64 "%s: %s\n", who,
+			side->refusal_event,
+			side->is_refusal_in_start ? in_start : "",
+			side->refusal);
 }
 
 static void print_refusals(const struct printer *t,
@@ -114,14 +136,16 @@ static void print_counters(const struct printer *t,
 	int64_t ours, theirs;
 	char name[64];
 
-	fputs("\nCounters after it that differ:\n", t->out);
+	fputs(d->is_before_all ? "\nCounters that differ:\n"
+			       : "\nCounters after it that differ:\n",
+	      t->out);
 	for (size_t i = 0;
 	     gp_verify_counter(i, name, sizeof(name), &d->ours.stats,
 			       &d->theirs.stats, &ours, &theirs);
 	     i++)
 		if (ours != theirs)
 			fprintf(t->out,
-				"    %-38s %s %" PRId64 ", %s %" PRId64 "\n",
+				"    %-41s %s %" PRId64 ", %s %" PRId64 "\n",
 				name, t->ours, ours, t->theirs, theirs);
 }
 
@@ -148,19 +172,24 @@ static const char *partner(const struct gp_verify_outcome *outcome, char *text)
 	return text;
 }
 
-/* The event; only its number if it is one of the requests that rebuild the
+/* "at event 3"; only its number if it is one of the requests that rebuild the
  * start. */
+#define WHERE_TEXT (GP_EVENT_TEXT + 4)
 static const char *where(const struct gp_verify_outcome *outcome,
-			 char text[GP_EVENT_TEXT])
+			 char text[WHERE_TEXT])
 {
 	const struct gp_difference *d = &outcome->result->first;
+	char event[GP_EVENT_TEXT];
 
-	if (!d->is_in_start)
-		return gp_event_words(outcome->trace, outcome->device, d->event,
-				      text);
-	snprintf(text, GP_EVENT_TEXT,
-		 "event %" PRIu64 " of the requests that rebuild the start",
-		 d->event);
+	if (d->is_before_all)
+		return "before the first request";
+	if (d->is_in_start)
+		snprintf(text, WHERE_TEXT, "at event %" PRIu64 "%s", d->event,
+			 in_start);
+	else
+		snprintf(text, WHERE_TEXT, "at %s",
+			 gp_event_words(outcome->trace, outcome->device,
+					d->event, event));
 	return text;
 }
 
@@ -168,12 +197,12 @@ static void print_difference(const struct printer *t,
 			     const struct gp_verify_outcome *outcome)
 {
 	const struct gp_difference *d = &outcome->result->first;
-	char with[PARTNER_TEXT], at[GP_EVENT_TEXT];
+	char with[PARTNER_TEXT], at[WHERE_TEXT];
 
-	fprintf(t->out, "not equal to %s: %s differs at %s\n",
+	fprintf(t->out, "not equal to %s: %s differs %s\n",
 		partner(outcome, with), differing[d->kind], where(outcome, at));
-	fputs("    request  ", t->out);
-	print_request(t, &d->request);
+	if (!d->is_before_all)
+		print_request(t, &d->request);
 	print_actions(t, d);
 	if (d->ours.candidate_count || d->theirs.candidate_count)
 		fputs("\nFree blocks on its stream that are large enough:\n",
@@ -229,7 +258,8 @@ static void print_result(const struct printer *t,
 void gp_verify_text(const struct gp_verify_outcome *outcome, FILE *out)
 {
 	const struct gp_verify_result *r = outcome->result;
-	struct printer t = { outcome->trace, "gpupool", "PyTorch", out };
+	struct printer t = { outcome->trace, outcome->device, "gpupool",
+			     "PyTorch", out };
 
 	if (outcome->is_on_device) {
 		t.ours = "simulated";
@@ -264,12 +294,26 @@ void gp_verify_head(int width, FILE *out)
 	fprintf(out, "%-*s    actions  counters  result\n", width, "trace");
 }
 
+/* "equal to PyTorch 2.11, device 3", as far as it is not the same for all. */
+static void print_verdict(const struct gp_verify_outcome *outcome, FILE *out)
+{
+	const struct gp_trace *trace = outcome->trace;
+	char with[PARTNER_TEXT];
+
+	fputs(outcome->result->first.is_there ? "NOT EQUAL" : "equal", out);
+	if (outcome->is_torch)
+		fprintf(out, " to %s", partner(outcome, with));
+	if (trace->device_count > 1)
+		fprintf(out, ", device %u",
+			trace->devices[outcome->device].device);
+}
+
 void gp_verify_line(const char *name, int width,
 		    const struct gp_verify_outcome *outcome, FILE *out)
 {
 	const struct gp_verify_result *r = outcome->result;
 	const struct gp_difference *d = &r->first;
-	char at[GP_EVENT_TEXT];
+	char at[WHERE_TEXT];
 
 	if (r->is_too_large) {
 		fprintf(out, "%-*s  %9s  %8s  not compared: it reserves %s\n",
@@ -278,12 +322,11 @@ void gp_verify_line(const char *name, int width,
 	}
 	fprintf(out, "%-*s  %9s  %8s  ", width, name, GP_COUNT(r->actions),
 		GP_COUNT(r->counters));
-	if (!d->is_there)
-		fputs("equal", out);
-	else
-		fprintf(out, "NOT EQUAL: %s at %s", differing[d->kind],
-			where(outcome, at));
-	if (d->is_there && *d->theirs.refusal)
+	print_verdict(outcome, out);
+	if (d->is_there)
+		fprintf(out, ": %s %s", differing[d->kind], where(outcome, at));
+	if (d->is_there && strcmp(d->ours.refusal, d->theirs.refusal) != 0 &&
+	    *d->theirs.refusal)
 		fprintf(out, ": %s", d->theirs.refusal);
 	if (outcome->is_checked) {
 		fputs("; ", out);

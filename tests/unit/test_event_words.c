@@ -58,6 +58,112 @@ START_TEST(test_a_difference)
 }
 END_TEST
 
+/* Two devices; the file's ids are 700 and 800, and ours 0 and 1. */
+static const char two_devices[] =
+	"{\"format\": \"gpupool-trace\", \"version\": 1, \"devices\": ["
+	"{\"device\": 0, \"events\": []},"
+	"{\"device\": 3, \"events\": ["
+	"{\"op\": \"alloc\", \"id\": 700, \"size\": 512},"
+	"{\"op\": \"alloc\", \"id\": 800, \"size\": 512}]}]}";
+
+/* Of the second device's last event. */
+static struct gp_verify_result a_difference(const struct gp_trace *trace)
+{
+	struct gp_verify_result result = { .actions = 2, .counters = 122 };
+	struct gp_difference *d = &result.first;
+
+	d->is_there = true;
+	d->event = 1;
+	d->request = trace->devices[1].events[1];
+	return result;
+}
+
+static const char *told_of(const struct gp_trace *trace,
+			   const struct gp_verify_result *result)
+{
+	const struct gp_verify_outcome all = { .trace = trace,
+					       .device = 1,
+					       .result = result,
+					       .asked = 11,
+					       .ran = 11,
+					       .is_torch = true };
+	FILE *out = tell();
+
+	gp_verify_text(&all, out);
+	gp_verify_line("a.json", 8, &all, out);
+	fclose(out);
+	return told;
+}
+
+START_TEST(test_what_differs_is_named_as_the_file_does)
+{
+	struct gp_trace *trace = trace_of(two_devices);
+	struct gp_verify_result result = { .actions = 2, .counters = 122 };
+	struct gp_difference *d = &result.first;
+
+	ck_assert_ptr_nonnull(strstr(told_of(trace, &result),
+				     "  equal to PyTorch 2.11, device 3\n"));
+	result = a_difference(trace);
+	told_of(trace, &result);
+	ck_assert_ptr_nonnull(strstr(told, "alloc of block 800, 512 bytes"));
+	ck_assert_ptr_nonnull(strstr(
+		told, "NOT EQUAL to PyTorch 2.11, device 3: an action at "));
+	/* There is nothing to list. */
+	ck_assert_ptr_null(strstr(told, "identical"));
+	ck_assert_ptr_null(strstr(told, "What follows"));
+	d->theirs.actions[0].action.kind = GP_ALLOC;
+	d->theirs.count = 1;
+	told_of(trace, &result);
+	ck_assert_ptr_null(strstr(told, "identical"));
+	ck_assert_ptr_nonnull(strstr(told, "The first actions:\n"));
+	d->request.id = trace->devices[1].block_ids;
+	d->is_in_start = true;
+	ck_assert_ptr_nonnull(
+		strstr(told_of(trace, &result), "alloc of a placeholder, 512"));
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+START_TEST(test_what_differs_from_the_start_on)
+{
+	struct gp_trace *trace = trace_of(two_devices);
+	struct gp_verify_result result = a_difference(trace);
+
+	result.first.kind = GP_DIFFERENT_COUNTER;
+	result.first.is_before_all = true;
+	result.first.ours.stats.max_split_size = 5;
+	told_of(trace, &result);
+	ck_assert_ptr_nonnull(
+		strstr(told, "a counter differs before the first request\n\n"
+			     "Counters that differ:\n    max_split_size "));
+	ck_assert_ptr_nonnull(
+		strstr(told, ": a counter before the first request\n"));
+	ck_assert_ptr_null(strstr(told, "alloc of"));
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+START_TEST(test_an_error_that_both_raised)
+{
+	struct gp_trace *trace = trace_of(two_devices);
+	struct gp_verify_result result = a_difference(trace);
+
+	strcpy(result.first.ours.refusal, "no such fraction");
+	strcpy(result.first.theirs.refusal, "no such fraction");
+	told_of(trace, &result);
+	ck_assert_ptr_nonnull(strstr(told, "at event 0: no such fraction\n"));
+	ck_assert_ptr_null(strstr(told, "event 1: no such fraction"));
+	*result.first.ours.refusal = '\0';
+	result.first.theirs.is_refusal_in_start = true;
+	told_of(trace, &result);
+	ck_assert_ptr_nonnull(strstr(told, "event 1: no such fraction"));
+	ck_assert_ptr_nonnull(strstr(told,
+				     "at event 0 of the requests that rebuild "
+				     "the start: no such fraction\n"));
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 START_TEST(test_a_block_that_others_wrote_into)
 {
 	struct gp_trace *trace = trace_of(text);
@@ -85,6 +191,9 @@ int main(void)
 {
 	const struct suite_test tests[] = {
 		{ test_a_difference, 0 },
+		{ test_what_differs_is_named_as_the_file_does, 0 },
+		{ test_what_differs_from_the_start_on, 0 },
+		{ test_an_error_that_both_raised, 0 },
 		{ test_a_block_that_others_wrote_into, 0 },
 	};
 

@@ -641,6 +641,9 @@ static void keep_end(const struct verify *v, const struct run *run,
 				side->stats.num_device_free = 0;
 	memcpy(side->refusal, run->result.first_refusal, sizeof(side->refusal));
 	side->refusal_event = run->result.first_refusal_event;
+	side->is_refusal_in_start = side->refusal_event < v->prologue.length;
+	if (!side->is_refusal_in_start)
+		side->refusal_event -= v->prologue.length;
 }
 
 /* Collects the free blocks before the request, and the counters after it. */
@@ -657,7 +660,8 @@ static enum gp_status look_closer(struct verify *v, size_t event)
 	run_release(&ours);
 	run_release(&theirs);
 	if (status == GP_OK)
-		status = play_both(v, event + 1, &ours, &theirs);
+		status =
+			play_both(v, event + !d->is_before_all, &ours, &theirs);
 	keep_end(v, &ours, &d->ours);
 	keep_end(v, &theirs, &d->theirs);
 	run_release(&ours);
@@ -729,6 +733,9 @@ static enum gp_status differ_in_counter(struct verify *v,
 	size_t low = 0, high = v->prologue.count; /* the same, and different */
 	enum gp_status status = GP_OK;
 
+	v->result->first.is_before_all = !is_alike_after(v, 0, &status);
+	if (status == GP_OK && v->result->first.is_before_all)
+		return differ(v, kind, 0, 0);
 	while (high - low > 1 && status == GP_OK) {
 		size_t middle = low + (high - low) / 2;
 

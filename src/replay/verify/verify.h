@@ -62,6 +62,7 @@ struct gp_verify_side {
 	struct gp_stats stats;	/* after the request */
 	char refusal[160];	/* its first error; "": none */
 	uint64_t refusal_event; /* an index like gp_difference's event */
+	bool is_refusal_in_start;
 };
 
 enum gp_difference_kind {
@@ -73,8 +74,9 @@ enum gp_difference_kind {
 struct gp_difference {
 	bool is_there;
 	enum gp_difference_kind kind;
-	uint64_t event;	  /* of the trace; see is_in_start */
-	bool is_in_start; /* while the start state was rebuilt */
+	uint64_t event;	    /* of the trace; see is_in_start */
+	bool is_in_start;   /* while the start state was rebuilt */
+	bool is_before_all; /* before the first request; event is 0 */
 	struct gp_event request;
 	size_t before; /* leading actions of a side that are the same */
 	struct gp_verify_side ours, theirs;
