@@ -169,8 +169,11 @@ static void print_moments(const struct gp_page *page,
 		print_moment(page, "at the peak", &peak);
 		if (!device->end.segment_count)
 			end = sums_of(&result->at_end);
+	} else if (!device->end.segment_count) {
+		end = start;
 	}
-	print_moment(page, "at the end", &end);
+	if (result || device->end.segment_count || !device->event_count)
+		print_moment(page, "at the end", &end);
 	if (result && gp_recorded_more(&result->recorded,
 				       result->at_peak.reserved, text)) {
 		gp_page_blank(page);
@@ -227,9 +230,12 @@ static void print_events(const struct gp_page *page,
 static void print_span(const struct gp_page *page, const struct census *census)
 {
 	uint64_t span = census->last_us - census->first_us;
+	bool is_short = span < 10000;
 
 	if (census->first_us)
-		gp_page_field(page, "Time span", "%.3f s", (double)span / 1e6);
+		gp_page_field(page, "Time span", "%.3f %s",
+			      (double)span / (is_short ? 1e3 : 1e6),
+			      is_short ? "ms" : "s");
 }
 
 static void print_fidelity(const struct gp_page *page,

@@ -222,14 +222,16 @@ static void print_state(const struct gp_page *page,
 			const struct gp_report *report,
 			const struct gp_device_trace *device)
 {
-	bool has_state = device->end.segment_count;
+	const struct gp_state *state =
+		device->end.segment_count ? &device->end : &device->start;
 
 	gp_page_blank(page);
 	gp_page_line(page, GP_TONE_PLAIN, 0, "Nothing to replay: %s",
-		     has_state ? "the file has no requests of this device, "
-				 "only the state of its memory."
-			       : "the file has no requests of this device.");
-	gp_group_print(page, report->trace, &device->end, "As recorded");
+		     gp_trace_has_state(device)
+			     ? "the file has no requests of this device, "
+			       "only the state of its memory."
+			     : "the file has no requests of this device.");
+	gp_group_print(page, report->trace, state, "As recorded");
 }
 
 static void print_device(const struct gp_page *page,
