@@ -816,6 +816,29 @@ static enum gp_status diff_reports(struct session *s, struct gp_diag *diag)
 
 /* ---- the whole ---- */
 
+static enum gp_status nothing_alike(const struct session *s,
+				    struct gp_diag *diag)
+{
+	for (size_t i = 0; s->replayed && i < s->pairs.count; i++) {
+		const struct pair *p = &s->replayed[i];
+		const struct side *lone =
+			p->a.trace->device_count ? &p->b : &p->a;
+
+		if (!lone->trace->device_count)
+			return gp_trace_file_is_idle(lone->trace, lone->path,
+						     diag);
+	}
+	gp_diag_file(diag, s->b_path ? s->b_path : s->a_path);
+	if (s->replayed)
+		return gp_diag_set(diag, GP_INPUT,
+				   "none of its devices is in %.200s",
+				   s->a_path);
+	return gp_diag_set(diag, GP_INPUT,
+			   "none of its runs has the device, allocator, "
+			   "settings, release and memory of one in %.200s",
+			   s->a_path);
+}
+
 static enum gp_status diff(struct session *s, struct gp_diag *diag)
 {
 	bool a = false, b = false;
@@ -831,14 +854,8 @@ static enum gp_status diff(struct session *s, struct gp_diag *diag)
 			"make one of the trace: gpupool replay TRACE "
 			"--format json -o FILE");
 	status = a ? diff_reports(s, diag) : diff_traces(s, diag);
-	if (status == GP_OK && !s->change_count) {
-		gp_diag_file(diag, s->b_path ? s->b_path : s->a_path);
-		status = gp_diag_set(diag, GP_INPUT,
-				     "none of its runs has the device, "
-				     "allocator, settings, release and memory "
-				     "of one in %.200s",
-				     s->a_path);
-	}
+	if (status == GP_OK && !s->change_count)
+		status = nothing_alike(s, diag);
 	return status;
 }
 

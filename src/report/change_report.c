@@ -561,6 +561,8 @@ static const char *event_words(const struct gp_change_side *side,
 	while (i + 1 < side->trace->device_count &&
 	       side->trace->devices[i].device != device)
 		i++;
+	if (!side->trace->devices[i].event_count)
+		return "the start";
 	return gp_event_words(side->trace, i, side->breakdown.event, text);
 }
 
@@ -569,13 +571,14 @@ static void print_moment(const struct gp_page *page, const char *name,
 			 bool is_same)
 {
 	const struct gp_breakdown *breakdown = &side->breakdown;
+	bool is_from_start = breakdown->is_from_start && breakdown->reserved;
 	char event[GP_EVENT_TEXT];
 
 	if (!is_same)
 		gp_page_line(page, GP_TONE_PLAIN, 2, "%s: at %s.%s", name,
 			     event_words(side, device, event),
-			     breakdown->is_from_start ? FROM_START : "");
-	else if (breakdown->is_from_start)
+			     is_from_start ? FROM_START : "");
+	else if (is_from_start)
 		gp_page_line(page, GP_TONE_PLAIN, 2, "%s:%s", name, FROM_START);
 	if (breakdown->dropped)
 		gp_page_line(page, GP_TONE_BAD, 2,

@@ -310,6 +310,8 @@ enum {
 	ESTIMATED,
 	ESTIMATED_LOW,
 	ESTIMATED_HIGH,
+	FIRST_OOM_TRACE,
+	FIRST_OOM_DEVICE,
 	ALIKE, /* only of a sweep over all values */
 	COLUMNS
 };
@@ -357,6 +359,8 @@ static const struct gp_column columns[COLUMNS] = {
 	[ESTIMATED] = CSV("estimated_bytes"),
 	[ESTIMATED_LOW] = CSV("estimated_low_bytes"),
 	[ESTIMATED_HIGH] = CSV("estimated_high_bytes"),
+	[FIRST_OOM_TRACE] = CSV("first_oom_trace"),
+	[FIRST_OOM_DEVICE] = CSV("first_oom_device"),
 	[ALIKE] = CSV("alike"),
 };
 
@@ -401,6 +405,12 @@ static void fill_numbers(const struct gp_sweep_row *row,
 	cells[OOMS] = number(GP_CELL_COUNT, row->ooms);
 	cells[DROPPED] = number(GP_CELL_COUNT, row->dropped);
 	cells[FIRST_OOM] = number(GP_CELL_COUNT, row->first_oom_alloc);
+	if (row->ooms)
+		cells[FIRST_OOM_TRACE] =
+			number(GP_CELL_COUNT, row->first_oom_run);
+	if (row->ooms && row->first_oom_device != GP_UNLIMITED)
+		cells[FIRST_OOM_DEVICE] =
+			number(GP_CELL_COUNT, row->first_oom_device);
 	cells[ALLOCS] = number(GP_CELL_COUNT, row->device_allocs);
 	cells[TIME] = number(GP_CELL_TIME, row->device_time_us);
 	cells[LEAST] = number(GP_CELL_BYTES, row->least_reserved);
