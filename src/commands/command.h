@@ -21,6 +21,7 @@ enum gp_option_type {
 	GP_OPTION_ROOM,	    /* the same; may be a few bytes */
 	GP_OPTION_COUNT,    /* uint64_t */
 	GP_OPTION_SOME,	    /* uint64_t, 1 or more */
+	GP_OPTION_ANY,	    /* uint64_t of any size */
 	GP_OPTION_LIST,	    /* struct gp_texts */
 	GP_OPTION_CONF,	    /* const char *: settings */
 	GP_OPTION_CONFS,    /* struct gp_texts of settings */

@@ -3,6 +3,7 @@
 #include "commands/options.h"
 
 #include <getopt.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -113,7 +114,8 @@ void gp_hint_settings(const char *conf, struct gp_diag *diag)
 
 #define LETTERS 64 /* room for all of them, each with its colon */
 
-#define MOST_COUNT UINT32_MAX /* of anything a flag asks for */
+#define MOST_COUNT UINT32_MAX	    /* of anything a flag asks for */
+#define MOST_ANY   (UINT64_MAX - 1) /* GP_COUNT_BY_DEFAULT is the next one */
 
 /* getopt_long returns a letter, or FIRST plus the index of a flag. */
 #define FIRST 256
@@ -212,13 +214,14 @@ static enum gp_status set_bytes(void *member, const struct gp_option *row,
 static enum gp_status set_count(void *member, const struct gp_option *row,
 				const char *text, struct gp_diag *diag)
 {
+	uint64_t most = row->type == GP_OPTION_ANY ? MOST_ANY : MOST_COUNT;
 	char *end;
 	unsigned long long count = strtoull(text, &end, 10);
 
-	if (*text < '0' || *text > '9' || *end || count > MOST_COUNT)
+	if (*text < '0' || *text > '9' || *end || count > most)
 		return gp_diag_set(diag, GP_USAGE,
-				   "--%s %s: it takes a number up to %u",
-				   row->name, text, MOST_COUNT);
+				   "--%s %s: it takes a number up to %" PRIu64,
+				   row->name, text, most);
 	if (!count && row->type == GP_OPTION_SOME)
 		return gp_diag_set(diag, GP_USAGE, "--%s 0: it takes 1 or more",
 				   row->name);
@@ -263,6 +266,7 @@ static enum gp_status set(struct gp_options *options,
 		return set_capacity(member, row, argument, diag);
 	case GP_OPTION_BYTES: return set_bytes(member, row, argument, diag);
 	case GP_OPTION_SOME:
+	case GP_OPTION_ANY:
 	case GP_OPTION_COUNT: return set_count(member, row, argument, diag);
 	case GP_OPTION_LIST: add_text(member, argument); return GP_OK;
 	}

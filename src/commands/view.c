@@ -642,9 +642,9 @@ static const struct gp_option view_options[] = {
 	  "events: of this many bytes or fewer." },
 	{ "stream", 0, GP_OPTION_TEXT, GP_AT(stream), "N",
 	  "events: of this stream; 0 is the default one." },
-	{ "block", 0, GP_OPTION_COUNT, GP_AT(block), "ID",
+	{ "block", 0, GP_OPTION_ANY, GP_AT(block), "ID",
 	  "block, events: of this id, as other views show it." },
-	{ "byte", 0, GP_OPTION_COUNT, GP_AT(byte), "BYTE",
+	{ "byte", 0, GP_OPTION_ANY, GP_AT(byte), "BYTE",
 	  "block: the block at this byte when the blocks of that moment are "
 	  "stacked, the oldest at the bottom." },
 	{ "format", 0, GP_OPTION_FORMAT, GP_AT(format),
