@@ -69,6 +69,28 @@ const char *gp_count_text(uint64_t count, char text[GP_COUNT_TEXT])
 	return text;
 }
 
+bool gp_count_parse(const char *text, uint64_t *count)
+{
+	size_t digits = strspn(text, "0123456789");
+	uint64_t value = 0;
+	char shown[GP_COUNT_TEXT];
+
+	for (const char *at = text; *at; at++) {
+		unsigned digit = (unsigned)(*at - '0');
+
+		if (*at == ',')
+			continue;
+		if (digit > 9 || value > (UINT64_MAX - digit) / 10)
+			return false;
+		value = value * 10 + digit;
+	}
+	if (!digits ||
+	    (text[digits] && strcmp(text, gp_count_text(value, shown)) != 0))
+		return false;
+	*count = value;
+	return true;
+}
+
 /* The text after a number such as "80", "1.5", ".5" or "1e9". There is no sign,
  * no 0x and no inf. */
 static const char *behind_number(const char *text, bool *is_digits)

@@ -26,6 +26,10 @@ const char *gp_bytes_exact(uint64_t bytes, char text[GP_BYTES_TEXT]);
 const char *gp_count_text(uint64_t count, char text[GP_COUNT_TEXT]);
 #define GP_COUNT(count) gp_count_text((count), (char[GP_COUNT_TEXT]){ 0 })
 
+/* Parses "12345678", or the same as gp_count_text shows it; false for anything
+ * else. */
+bool gp_count_parse(const char *text, uint64_t *count);
+
 /*
  * Parses "80GiB", "512 MiB", "1.5g", "85899345920" or "1e9"; false for anything
  * else. k, m, g and t are powers of 1024, followed by B, iB or nothing, as in

@@ -215,10 +215,9 @@ static enum gp_status set_count(void *member, const struct gp_option *row,
 				const char *text, struct gp_diag *diag)
 {
 	uint64_t most = row->type == GP_OPTION_ANY ? MOST_ANY : MOST_COUNT;
-	char *end;
-	unsigned long long count = strtoull(text, &end, 10);
+	uint64_t count;
 
-	if (*text < '0' || *text > '9' || *end || count > most)
+	if (!gp_count_parse(text, &count) || count > most)
 		return gp_diag_set(diag, GP_USAGE,
 				   "--%s %s: it takes a number up to %" PRIu64,
 				   row->name, text, most);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/mem.h"
 #include "commands/command.h"
 #include "commands/installed.h"
@@ -39,7 +40,6 @@ static enum gp_status parse_map(const char *text, struct gp_map_choice *map,
 		{ "oom", GP_MAP_OOM },
 		{ "end", GP_MAP_END },
 	};
-	char *end;
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
 		if (!strcmp(text, words[i].word)) {
@@ -47,8 +47,7 @@ static enum gp_status parse_map(const char *text, struct gp_map_choice *map,
 			return GP_OK;
 		}
 	map->when = GP_MAP_EVENT;
-	map->event = strtoull(text, &end, 10);
-	if (*text >= '0' && *text <= '9' && !*end)
+	if (gp_count_parse(text, &map->event))
 		return GP_OK;
 	return gp_diag_set(diag, GP_USAGE,
 			   "--map %s: it takes peak, oom, end or the number of "

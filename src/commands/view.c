@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/mem.h"
 #include "base/text_sink.h"
 #include "commands/command.h"
@@ -277,24 +278,13 @@ static enum gp_status make_view(struct session *s, struct gp_diag *diag)
 
 /* ---- which moment ---- */
 
-/* "12"; false: it is no whole number. */
-static bool parse_count(const char *text, uint64_t *count)
-{
-	char *end;
-
-	if (*text < '0' || *text > '9')
-		return false;
-	*count = strtoull(text, &end, 10);
-	return !*end;
-}
-
 static enum gp_status at_oom(struct session *s, const char *ordinal,
 			     struct gp_diag *diag)
 {
 	const struct gp_ooms *ooms = &s->view.result->ooms;
 	uint64_t which = 1;
 
-	if (*ordinal && (!parse_count(ordinal + 1, &which) || !which))
+	if (*ordinal && (!gp_count_parse(ordinal + 1, &which) || !which))
 		return gp_diag_set(diag, GP_USAGE,
 				   "--at %s: after oom: comes 1, 2, ...",
 				   s->options->at);
@@ -316,7 +306,7 @@ static enum gp_status at_oom(struct session *s, const char *ordinal,
 
 static enum gp_status at_event(struct session *s, struct gp_diag *diag)
 {
-	if (!parse_count(s->options->at, &s->moment.event))
+	if (!gp_count_parse(s->options->at, &s->moment.event))
 		return gp_diag_set(diag, GP_USAGE,
 				   "--at %s: it takes peak, oom, oom:2, end or "
 				   "the number of an event",

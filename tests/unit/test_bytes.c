@@ -2,6 +2,8 @@
 /* Sizes as people read and write them: rows of what is said and meant. */
 #include "base/bytes.h"
 
+#include <inttypes.h>
+
 #include "suite.h"
 
 #define KIB UINT64_C(1024)
@@ -75,10 +77,50 @@ START_TEST(test_counts_are_shown_in_threes)
 		{ UINT64_MAX, "18,446,744,073,709,551,615" },
 	};
 	char text[GP_COUNT_TEXT];
+	uint64_t back;
 
-	for (size_t i = 0; i < COUNT_OF(rows); i++)
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		ck_assert_str_eq(gp_count_text(rows[i].count, text),
 				 rows[i].text);
+		ck_assert(gp_count_parse(text, &back));
+		ck_assert_uint_eq(back, rows[i].count);
+		snprintf(text, sizeof(text), "%" PRIu64, rows[i].count);
+		ck_assert(gp_count_parse(text, &back));
+		ck_assert_uint_eq(back, rows[i].count);
+	}
+	ck_assert(gp_count_parse("0012", &back));
+	ck_assert_uint_eq(back, 12);
+}
+END_TEST
+
+START_TEST(test_what_is_no_count)
+{
+	static const char *const rows[] = {
+		"",
+		",",
+		"-1",
+		"+1",
+		" 1",
+		"1 ",
+		"1.0",
+		"1e3",
+		"0x1",
+		"1,00",
+		"1,0000",
+		"1000,000",
+		"1,,000",
+		"1,",
+		",100",
+		"0,100",
+		"18446744073709551616",
+	};
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		uint64_t count = 7;
+
+		ck_assert_msg(!gp_count_parse(rows[i], &count), "%s", rows[i]);
+		ck_assert_uint_eq(count, 7);
+	}
 }
 END_TEST
 
@@ -164,6 +206,7 @@ int main(void)
 		{ test_sizes_are_shown_with_three_digits, 0 },
 		{ test_exact_sizes_are_read_back_the_same, 0 },
 		{ test_counts_are_shown_in_threes, 0 },
+		{ test_what_is_no_count, 0 },
 		{ test_what_people_write_is_understood, 0 },
 		{ test_the_rest_is_refused, 0 },
 	};

@@ -35,10 +35,9 @@ static void add_call(struct scene *scene, uint32_t device, uint64_t before)
 
 static bool at_event(struct scene *scene, const char *where)
 {
-	char *end;
-	uint64_t event = strtoull(where, &end, 10);
+	uint64_t event;
 
-	if (*where < '0' || *where > '9' || *end)
+	if (!gp_count_parse(where, &event))
 		return false;
 	for (uint32_t d = 0; d < scene->config->trace->device_count; d++)
 		if (event <= scene->draft->devices[d].event_count)
