@@ -45,28 +45,35 @@ const char *gp_recorded_more(const struct gp_recorded *recorded,
 
 static const struct {
 	size_t offset; /* in struct gp_guesses */
-	const char *sentence;
+	const char *one, *several;
 } sentences[] = {
 	{ AT(start_blocks),
+	  "block live at the start whose size is known from a later free",
 	  "blocks live at the start whose size is known from a later free" },
 	{ AT(block_slack),
+	  "block live at the start that is larger than its request",
 	  "blocks live at the start that are larger than their requests" },
 	{ AT(segment_order),
+	  "segment at the start whose order of age is unknown",
 	  "segments at the start whose order of age is unknown" },
-	{ AT(empty_caches),
+	{ AT(empty_caches), "empty_cache call inferred from released segments",
 	  "empty_cache calls inferred from released segments" },
 	{ AT(late_frees),
+	  "free that waited for another stream, which is unknown",
 	  "frees that waited for another stream, which is unknown" },
 	{ AT(pool_of_segment),
+	  "segment whose pool is unknown, taken as the default pool",
 	  "segments whose pool is unknown, taken as the default pool" },
-	{ AT(lost_entries), "frees whose request is not in the recording" },
+	{ AT(lost_entries), "free whose request is not in the recording",
+	  "frees whose request is not in the recording" },
 };
 
-const char *gp_guess_sentence(const struct gp_guess_row *row)
+const char *gp_guess_sentence(const struct gp_guess_row *row, uint64_t count)
 {
 	for (size_t i = 0; i < sizeof(sentences) / sizeof(*sentences); i++)
 		if (sentences[i].offset == row->offset)
-			return sentences[i].sentence;
+			return count == 1 ? sentences[i].one
+					  : sentences[i].several;
 	return row->name;
 }
 
@@ -105,7 +112,7 @@ void gp_guess_print(const struct gp_page *page,
 
 		if (n)
 			gp_page_line(page, GP_TONE_PLAIN, 11, "%9s  %s",
-				     GP_COUNT(n), gp_guess_sentence(&rows[i]));
+				     GP_COUNT(n), gp_guess_sentence(&rows[i], n));
 	}
 }
 

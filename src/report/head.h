@@ -101,8 +101,8 @@ const char *gp_recorded_more(const struct gp_recorded *recorded,
 
 /* ---- what it does not say, and was guessed (gp_guess_table) ---- */
 
-/* What was guessed, as a plural noun. */
-const char *gp_guess_sentence(const struct gp_guess_row *row);
+/* What was guessed, as a noun behind that count. */
+const char *gp_guess_sentence(const struct gp_guess_row *row, uint64_t count);
 
 uint64_t gp_guess_count(const struct gp_guesses *guesses,
 			const struct gp_guess_row *row);

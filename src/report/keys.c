@@ -106,7 +106,7 @@ static void visit_guesses(const struct visitor *to)
 			  &(struct gp_key){
 				  .name = rows[i].name,
 				  .type = GP_KEY_COUNT,
-				  .sentence = gp_guess_sentence(&rows[i]) });
+				  .sentence = gp_guess_sentence(&rows[i], 2) });
 }
 
 static void visit_gap_reasons(const struct visitor *to)
