@@ -481,6 +481,40 @@ static const char *run_title(const struct gp_report *report, size_t i)
 	return report->run_count > 1 ? names[i] : "";
 }
 
+static void write_difference(const struct gp_measure *measure, uint64_t was,
+			     uint64_t is, FILE *out)
+{
+	uint64_t by = is > was ? is - was : was - is;
+
+	fprintf(out, "<td data-value=\"%" PRId64 "\">%s%s</td>",
+		(int64_t)(is - was),
+		is > was   ? "+"
+		: is < was ? "\u2212"
+			   : "",
+		!by				 ? "same"
+		: measure->unit == GP_UNIT_BYTES ? GP_BYTES(by)
+						 : GP_COUNT(by));
+	gp_html_row_end(out);
+}
+
+/* Of the second run's peak only how much is reserved is estimated. */
+static void write_estimated_difference(const struct gp_subject *a,
+				       const struct gp_estimate *estimate,
+				       FILE *out)
+{
+	const struct gp_measure *measure = &gp_measures[GP_PEAK_RESERVED];
+	char bounds[GP_ESTIMATE_TEXT];
+
+	gp_html_name(out, measure->label);
+	write_value("td", GP_PEAK_RESERVED, a, out);
+	fprintf(out,
+		"<td data-key=\"estimate\" data-value=\"%" PRIu64
+		"\">%s, %s</td>",
+		estimate->reserved, GP_BYTES(estimate->reserved),
+		gp_estimate_text(estimate, bounds));
+	write_difference(measure, measure->count(a), estimate->reserved, out);
+}
+
 /* The differences between the two runs. */
 static void write_differences(const struct gp_report *report, size_t d,
 			      FILE *out)
@@ -489,28 +523,25 @@ static void write_differences(const struct gp_report *report, size_t d,
 		GP_PEAK_RESERVED,  GP_ALLOCATED, GP_GAP,
 		GP_PEAK_ALLOCATED, GP_NUM_OOMS,	 GP_NUM_RETRIES,
 	};
+	const size_t of_peak = 3; /* the first of them */
+	const struct gp_estimate *estimate =
+		gp_run_estimate(&report->runs[1], d);
 	struct gp_subject a = gp_at_peak(&report->runs[0].results[d]);
 	struct gp_subject b = gp_at_peak(&report->runs[1].results[d]);
 
 	gp_html_table(out, "differences",
 		      "measure, at the peak|#A|#B|#difference");
-	for (size_t i = 0; i < sizeof(ids) / sizeof(*ids); i++) {
+	if (estimate)
+		write_estimated_difference(&a, estimate, out);
+	for (size_t i = estimate ? of_peak : 0; i < sizeof(ids) / sizeof(*ids);
+	     i++) {
 		const struct gp_measure *measure = &gp_measures[ids[i]];
-		uint64_t was = measure->count(&a), is = measure->count(&b);
 
 		gp_html_name(out, measure->label);
 		write_value("td", ids[i], &a, out);
 		write_value("td", ids[i], &b, out);
-		fprintf(out, "<td data-value=\"%" PRId64 "\">%s%s</td>",
-			(int64_t)(is - was),
-			is > was   ? "+"
-			: is < was ? "\u2212"
-				   : "",
-			is == was ? "same"
-			: measure->unit == GP_UNIT_BYTES
-				? GP_BYTES(is > was ? is - was : was - is)
-				: GP_COUNT(is > was ? is - was : was - is));
-		gp_html_row_end(out);
+		write_difference(measure, measure->count(&a),
+				 measure->count(&b), out);
 	}
 	gp_html_table_end(out);
 }

@@ -312,21 +312,23 @@ static const struct {
 	const char *label;
 	const struct gp_measure *measure;
 	enum when when;
+	const char *alone; /* its label without the row before it; NULL: same */
 } rows[] = {
-	{ "Peak reserved", &gp_measures[GP_PEAK_RESERVED], PEAK },
-	{ "  allocated then", &gp_measures[GP_ALLOCATED], PEAK },
-	{ "  gap", &gp_measures[GP_GAP], PEAK },
-	{ "  fragmentation", &gp_measures[GP_FRAGMENTATION], PEAK },
-	{ "  inactive_split", &gp_measures[GP_INACTIVE_SPLIT], PEAK },
-	{ "Peak allocated", &gp_measures[GP_PEAK_ALLOCATED], PEAK },
-	{ "Alloc retries", &gp_measures[GP_NUM_RETRIES], END },
-	{ "OOMs", &gp_measures[GP_NUM_OOMS], END },
-	{ "cudaMalloc calls", &gp_measures[GP_CALLS_MALLOC], END },
-	{ "cudaFree calls", &gp_measures[GP_CALLS_FREE], END },
-	{ "Pages mapped", &gp_measures[GP_CALLS_MAP], END },
-	{ "Served from cache", &gp_measures[GP_HIT_RATE], END },
-	{ "At the end: reserved", &gp_measures[GP_RESERVED], END },
-	{ "  allocated", &gp_measures[GP_ALLOCATED], END },
+	{ "Peak reserved", &gp_measures[GP_PEAK_RESERVED], PEAK, NULL },
+	{ "  allocated then", &gp_measures[GP_ALLOCATED], PEAK, NULL },
+	{ "  gap", &gp_measures[GP_GAP], PEAK, NULL },
+	{ "  fragmentation", &gp_measures[GP_FRAGMENTATION], PEAK, NULL },
+	{ "  inactive_split", &gp_measures[GP_INACTIVE_SPLIT], PEAK, NULL },
+	{ "Peak allocated", &gp_measures[GP_PEAK_ALLOCATED], PEAK, NULL },
+	{ "Alloc retries", &gp_measures[GP_NUM_RETRIES], END, NULL },
+	{ "OOMs", &gp_measures[GP_NUM_OOMS], END, NULL },
+	{ "cudaMalloc calls", &gp_measures[GP_CALLS_MALLOC], END, NULL },
+	{ "cudaFree calls", &gp_measures[GP_CALLS_FREE], END, NULL },
+	{ "Pages mapped", &gp_measures[GP_CALLS_MAP], END, NULL },
+	{ "Served from cache", &gp_measures[GP_HIT_RATE], END, NULL },
+	{ "At the end: reserved", &gp_measures[GP_RESERVED], END, NULL },
+	{ "  allocated", &gp_measures[GP_ALLOCATED], END,
+	  "At the end: allocated" },
 };
 
 /* A measure of both runs. */
@@ -411,7 +413,10 @@ static void compare_numbers(const struct gp_page *page,
 			continue;
 		if (estimate && is_estimated(rows[i].measure, rows[i].when))
 			continue;
-		print_pair(page, rows[i].label, &pair);
+		print_pair(page,
+			   estimate && rows[i].alone ? rows[i].alone
+						     : rows[i].label,
+			   &pair);
 	}
 }
 
