@@ -14,6 +14,7 @@
 #include "commands/plan.h"
 #include "commands/progress.h"
 #include "commands/ranking.h"
+#include "commands/studying.h"
 #include "commands/trace_file.h"
 #include "report/change_report.h"
 #include "report/head.h"
@@ -26,6 +27,7 @@ struct side {
 	const struct gp_trace *trace; /* borrowed */
 	struct gp_plan plan;
 	struct gp_breakdown *breakdowns; /* by device */
+	struct gp_estimate *estimates;	 /* by device; NULL: none */
 	uint64_t *moments;		 /* by device; GP_AT_FULLEST: its own */
 };
 
@@ -274,6 +276,9 @@ static enum gp_status side_make(struct side *side,
 			gp_replay_decides(side->trace, options->capacity, diag);
 	if (status == GP_OK)
 		status = take(side, progress, diag);
+	if (status == GP_OK)
+		status = gp_estimating_make(&side->plan, side->trace,
+					    &side->estimates, diag);
 	if (status != GP_OK && !*diag->file)
 		gp_diag_file(diag, side->path);
 	return status;
@@ -283,7 +288,9 @@ static void side_forget(struct side *side)
 {
 	gp_plan_release(&side->plan);
 	free(side->breakdowns);
+	free(side->estimates);
 	side->breakdowns = NULL;
+	side->estimates = NULL;
 }
 
 static void side_release(struct side *side)
@@ -603,12 +610,14 @@ static enum gp_status replay(struct session *s, size_t index,
 
 static struct gp_change_side side_of(const struct side *side, uint32_t device)
 {
-	const struct gp_run run = gp_plan_run(&side->plan);
+	struct gp_run run = gp_plan_run(&side->plan);
 	struct gp_refused_room recorded;
 	bool is_beyond =
 		gp_run_refused_room(side->trace, &run, device, &recorded);
 
+	run.estimates = side->estimates;
 	return (struct gp_change_side){
+		.estimate = gp_run_estimate(&run, device),
 		.recorded =
 			is_beyond ? recorded : (struct gp_refused_room){ 0 },
 		.path = side->path,

@@ -452,25 +452,47 @@ static void list_causes(const struct gp_change *change, char *text, size_t size)
 	}
 }
 
+static void print_estimate(const struct gp_page *page, const char *name,
+			   const struct gp_estimate *estimate)
+{
+	char text[GP_ESTIMATE_TEXT];
+
+	if (estimate)
+		gp_page_line(page, GP_TONE_PLAIN, 2,
+			     "%s's peak is %s, %s; the trace begins with "
+			     "memory in use, cached under other settings: %s.",
+			     name, GP_BYTES(estimate->reserved),
+			     gp_estimate_text(estimate, text), estimate->how);
+}
+
 static void print_verdict(const struct gp_page *page,
 			  const struct gp_change *change)
 {
+	bool is_estimated = change->a.estimate || change->b.estimate;
+	const char *from =
+		is_estimated ? ", replayed from what the trace begins with"
+			     : "";
 	uint64_t a = change->a.breakdown.reserved,
 		 b = change->b.breakdown.reserved;
 	char causes[512], percent[GP_PERCENT_CHANGE];
 
 	list_causes(change, causes, sizeof(causes));
 	if (a == b)
-		gp_page_line(page, GP_TONE_PLAIN, 2,
-			     "Both reserve %s at the peak%s%s.", GP_BYTES(a),
-			     *causes ? ", but not of the same parts: " : "",
-			     causes);
+		gp_page_line(
+			page, GP_TONE_PLAIN, 2,
+			"Both reserve %s at the peak%s%s%s.", GP_BYTES(a), from,
+			*causes ? ", but not of the same parts: " : "", causes);
 	else
-		gp_page_line(page, b > a ? GP_TONE_BAD : GP_TONE_GOOD, 2,
-			     "B reserves %s %s than A at the peak%s: %s.",
+		gp_page_line(page,
+			     is_estimated ? GP_TONE_PLAIN
+			     : b > a	  ? GP_TONE_BAD
+					  : GP_TONE_GOOD,
+			     2, "B reserves %s %s than A at the peak%s%s: %s.",
 			     GP_BYTES(distance(a, b)), b > a ? "more" : "less",
 			     gp_percent_aside((double)a, (double)b, percent),
-			     causes);
+			     from, causes);
+	print_estimate(page, "A", change->a.estimate);
+	print_estimate(page, "B", change->b.estimate);
 }
 
 /* ---- the table that adds up ---- */
@@ -811,6 +833,8 @@ static void write_side(struct gp_emit *json, const char *key,
 	gp_emit_text(json, "engine", side->engine);
 	gp_emit_text(json, "what_if", side->what_if);
 	gp_emit_limit(json, "capacity", side->capacity);
+	gp_emit_object(json, "estimate", "estimate", side->estimate,
+		       GP_EMIT_LINES);
 	write_breakdown(json, &side->breakdown);
 	gp_emit_close(json, '}');
 }

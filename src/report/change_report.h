@@ -26,6 +26,9 @@ struct gp_change_side {
 	const struct gp_trace *trace; /* NULL: known from a report */
 	/* Of the recording, where this run has no limit; below 0: not known. */
 	struct gp_refused_room recorded;
+	/* The breakdown is of a replay from what the trace begins with; NULL:
+	 * that is exact. */
+	const struct gp_estimate *estimate;
 	struct gp_breakdown breakdown;
 };
 

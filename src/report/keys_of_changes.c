@@ -46,6 +46,9 @@ const struct gp_key keys_of_changes[] = {
 	KEY("capacity", BYTES, NULLABLE,
 	    "Memory of the device; null: without a limit, or as it was "
 	    "recorded, where the recording does not show it."),
+	NAMED("estimate", NULLABLE, "estimate",
+	      "Of peak_reserved_bytes, which is of a replay from what a window "
+	      "begins with; null: it is exact."),
 	KEY("event", EVENT, 0, "The request at its peak."),
 	KEY("from_start", BOOL, 0,
 	    "Whether the run begins with all that it reserves."),
