@@ -12,6 +12,7 @@
 #include "commands/output.h"
 #include "commands/plan.h"
 #include "commands/progress.h"
+#include "commands/studying.h"
 #include "commands/trace_file.h"
 #include "report/report.h"
 #include "device/gpu.h"
@@ -90,6 +91,18 @@ static enum gp_status run_device(struct session *s, uint32_t i,
 	return replay(&config, &device->breakdown, diag);
 }
 
+static enum gp_status estimate(struct session *s, struct gp_diag *diag)
+{
+	struct gp_estimate *estimates;
+	enum gp_status status =
+		gp_estimating_make(&s->plan, s->trace, &estimates, diag);
+
+	for (size_t i = 0; estimates && i < s->report.count; i++)
+		s->devices[i].estimate = estimates[i];
+	free(estimates);
+	return status;
+}
+
 static enum gp_status measure(struct session *s, struct gp_diag *diag)
 {
 	enum gp_status status = GP_OK;
@@ -106,6 +119,8 @@ static enum gp_status measure(struct session *s, struct gp_diag *diag)
 		status = run_device(s, i, device, diag);
 		device->live_then = live_at(&device->spans, &device->breakdown);
 	}
+	if (status == GP_OK)
+		status = estimate(s, diag);
 	if (status != GP_OK && !*diag->file)
 		gp_diag_file(diag, s->options->operands[0]);
 	return status;

@@ -144,7 +144,7 @@ static void print_run(const struct gp_page *page,
 		      const struct gp_floor_report *report,
 		      const struct gp_floor_device *d)
 {
-	char bytes[GP_BYTES_TEXT], note[512];
+	char bytes[GP_BYTES_TEXT], note[512], estimate[GP_ESTIMATE_TEXT];
 
 	snprintf(note, sizeof(note), "%s; PyTorch 2.%u%s",
 		 gp_head_settings(report->conf), report->settings->release,
@@ -153,6 +153,13 @@ static void print_run(const struct gp_page *page,
 				  "Reserved",
 				  gp_bytes_text(d->breakdown.reserved, bytes),
 				  note, GP_TONE_PLAIN });
+	if (d->estimate.is_there)
+		gp_page_line(page, GP_TONE_PLAIN, 2,
+			     "That is a replay from what the trace begins "
+			     "with, which was cached under other settings. The "
+			     "whole program's peak is %s, %s.",
+			     GP_BYTES(d->estimate.reserved),
+			     gp_estimate_text(&d->estimate, estimate));
 	if (d->dropped)
 		gp_page_line(page, GP_TONE_BAD, 2,
 			     "With %s it runs out of memory: %s not served. "
@@ -287,6 +294,9 @@ static void write_device(struct gp_emit *json,
 	if (report->settings) {
 		gp_emit_count(json, GP_REQUESTED, d->requested);
 		gp_emit_count(json, GP_PEAK_RESERVED, d->breakdown.reserved);
+		gp_emit_object(json, "estimate", "estimate",
+			       d->estimate.is_there ? &d->estimate : NULL,
+			       GP_EMIT_LINES);
 		gp_emit_limit(json, "capacity", d->capacity);
 		gp_emit_count(json, GP_DROPPED, d->dropped);
 		write_parts(json, d);

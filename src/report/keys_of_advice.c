@@ -914,6 +914,9 @@ const struct gp_key keys_of_advice[] = {
 	KEYS_OF("floor_spans"),
 	MEASURE(GP_REQUESTED),
 	MEASURE(GP_PEAK_RESERVED),
+	NAMED("estimate", NULLABLE, "estimate",
+	      "Of peak_reserved_bytes, which is of a replay from what a window "
+	      "begins with; null: it is exact."),
 	KEY("capacity", BYTES, NULLABLE,
 	    "Memory of the device; null: not known."),
 	MEASURE(GP_DROPPED),

@@ -297,6 +297,9 @@ struct gp_floor_device {
 	/* The run under its settings: of all requests, also when memory
 	 * ran out, which is then another run, without an end of memory. */
 	struct gp_breakdown breakdown;
+	/* The run is a replay from what a window begins with; is_there false:
+	 * that is exact. */
+	struct gp_estimate estimate;
 	uint64_t capacity;  /* of the run; GP_UNLIMITED */
 	uint64_t dropped;   /* requests that it did not serve there */
 	uint64_t live_then; /* bytes live at the breakdown's event, rounded */
