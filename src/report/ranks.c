@@ -275,11 +275,19 @@ static struct gp_words how_unread(const struct gp_ranks *ranks)
 	return words;
 }
 
+static bool has_state(const struct gp_trace *trace)
+{
+	for (size_t i = 0; i < trace->device_count; i++)
+		if (gp_trace_has_state(&trace->devices[i]))
+			return true;
+	return false;
+}
+
 /* Such ranks are judged by what they hold, and not replayed. */
 static struct gp_words how_idle(const struct gp_ranks *ranks)
 {
 	struct gp_words words = { "" };
-	size_t named = 0, files = 0;
+	size_t named = 0, files = 0, states = 0;
 
 	for (size_t i = 0; i < ranks->count; i++) {
 		const struct gp_rank_class *class = &ranks->classes[i];
@@ -287,14 +295,16 @@ static struct gp_words how_idle(const struct gp_ranks *ranks)
 		if (!class->is_idle)
 			continue;
 		files += class->count;
+		states += has_state(class->trace) ? class->count : 0;
 		for (size_t k = 0; k < class->count && named < NAMED; k++)
 			gp_say(&words, "%s%.80s", named++ ? ", " : "",
 			       name_of(ranks, class->paths[k]));
 	}
 	if (files > named)
 		gp_say(&words, " and %zu more", files - named);
-	if (files)
-		gp_say(&words, ": only the state of the memory");
+	if (states)
+		gp_say(&words, ": %s the state of the memory",
+		       states == files ? "only" : "at most");
 	return words;
 }
 
