@@ -314,6 +314,7 @@ static struct gp_change_side change_side(const char *path,
 		.release = run->release,
 		.mode = run->mode,
 		.capacity = run->capacity,
+		.estimate = run->estimate.is_there ? &run->estimate : NULL,
 		.breakdown = run->breakdown,
 	};
 }

@@ -151,6 +151,29 @@ static enum gp_status read_counts(const struct reader *r, const json_t *device,
 	return status == GP_OK ? NUMBERS(r, stats, counters) : status;
 }
 
+static enum gp_status read_estimate(const struct reader *r,
+				    const json_t *device,
+				    struct gp_report_run *run)
+{
+	const json_t *object = json_object_get(device, "estimate");
+	const char *how = json_string_value(json_object_get(object, "how"));
+	struct gp_estimate *estimate = &run->estimate;
+	const struct field fields[] = {
+		{ "reserved", &estimate->reserved },
+		{ "low", &estimate->low },
+		{ "high", &estimate->high },
+	};
+
+	if (!json_is_object(object))
+		return GP_OK;
+	if (!how)
+		return fail(r, "how", "text");
+	run->how = gp_mem_copy_text(how, strlen(how));
+	estimate->how = run->how;
+	estimate->is_there = true;
+	return NUMBERS(r, object, fields);
+}
+
 static enum gp_status read_device(const struct reader *r, const json_t *device,
 				  struct gp_report_run *run)
 {
@@ -169,7 +192,7 @@ static enum gp_status read_device(const struct reader *r, const json_t *device,
 	if (status == GP_OK && capacity && !json_is_null(capacity))
 		status = number(r, device, "capacity", &run->capacity);
 	run->device = (uint32_t)ordinal;
-	return status;
+	return status == GP_OK ? read_estimate(r, device, run) : status;
 }
 
 /* ---- all runs ---- */
@@ -227,8 +250,10 @@ static enum gp_status read_run(struct reader *r, const json_t *run,
 
 		status = read_device(r, json_array_get(devices, r->device),
 				     &one);
-		if (status != GP_OK)
+		if (status != GP_OK) {
+			free(one.how);
 			break;
+		}
 		one.conf = gp_mem_copy_text(conf ? conf : "",
 					    conf ? strlen(conf) : 0);
 		one.what_if = what_ifs_of(run);
@@ -322,6 +347,7 @@ void gp_report_runs_release(struct gp_report_run *runs, size_t count)
 		free(runs[i].conf);
 		free(runs[i].engine);
 		free(runs[i].what_if);
+		free(runs[i].how);
 	}
 	free(runs);
 }

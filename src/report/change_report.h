@@ -76,6 +76,8 @@ struct gp_report_run {
 	enum gp_replay_mode mode;
 	uint32_t device; /* CUDA's ordinal */
 	uint64_t capacity;
+	struct gp_estimate estimate;
+	char *how; /* owned: that of the estimate */
 	struct gp_breakdown breakdown;
 };
 
