@@ -574,7 +574,9 @@ const struct gp_key keys_of_advice[] = {
 	KEY_IN(gp_attempt, serves, "serves", BOOL, 0,
 	       "Whether the request that first ran out of memory is served."),
 	KEY_BY(first_oom_of, "first_oom_event", EVENT, NULLABLE | ENDLESS,
-	       "The first out-of-memory error."),
+	       "The first out-of-memory error, or the event from which on "
+	       "others take more of the device than is left, where that is "
+	       "first; null: neither."),
 	MEASURE_IN(gp_attempt, peak_reserved, GP_PEAK_RESERVED),
 	MEASURE_IN(gp_attempt, retries, GP_NUM_RETRIES),
 	MEASURE_IN(gp_attempt, ooms, GP_NUM_OOMS),
