@@ -58,13 +58,23 @@ static bool is_of_runs(enum gp_format format)
 	return form_of(format) < FORMS;
 }
 
+/* The same by the name of a file. */
+static size_t form_named(const char *path, size_t length)
+{
+	size_t i = 0;
+
+	while (i < FORMS && !gp_path_ends(path, length, forms[i].suffix))
+		i++;
+	return i;
+}
+
 static enum gp_status by_name(struct conversion *s, size_t length,
 			      struct gp_diag *diag)
 {
-	for (size_t i = 0; i < FORMS; i++) {
-		if (!gp_path_ends(s->out, length, forms[i].suffix))
-			continue;
-		s->format = forms[i].format;
+	size_t form = form_named(s->out, length);
+
+	if (form < FORMS) {
+		s->format = forms[form].format;
 		return GP_OK;
 	}
 	gp_diag_file(diag, "convert");
@@ -225,10 +235,13 @@ static enum gp_status find_out(const struct gp_options *options,
 	return GP_OK;
 }
 
-/* Refuses options that need --run. */
-static enum gp_status check(const struct gp_options *options,
+/* Refuses options and names that need --run. */
+static enum gp_status check(const struct gp_options *options, const char *out,
 			    struct gp_diag *diag)
 {
+	size_t length = strlen(out);
+
+	gp_packing_of(out, &length);
 	if (options->run)
 		return GP_OK;
 	if (gp_plan_has_settings(options) || options->on_oom)
@@ -242,7 +255,14 @@ static enum gp_status check(const struct gp_options *options,
 			diag, "convert",
 			"that is a format of runs, not of traces",
 			"add --run to write what the allocator does");
-	return GP_OK;
+	if (options->format != GP_FORMAT_BY_NAME ||
+	    form_named(out, length) == FORMS)
+		return GP_OK;
+	gp_diag_file(diag, "convert");
+	gp_diag_hint(diag, "add --run to write what the allocator does");
+	return gp_diag_set(
+		diag, GP_USAGE,
+		"the ending of %s is a format of runs, not of traces", out);
 }
 
 /* Writes the trace as altered by the what-ifs, with release and memory filled
@@ -298,7 +318,7 @@ static enum gp_status convert_command(const struct gp_options *options,
 	enum gp_status status = find_out(options, &out, diag);
 
 	if (status == GP_OK)
-		status = check(options, diag);
+		status = check(options, out, diag);
 	if (status != GP_OK)
 		return status;
 	return options->run ? convert_run(options, out, diag)

@@ -317,20 +317,32 @@ static void rest_row(const struct gp_table *table, uint64_t allocated,
 	holder_row(table, allocated, &rest, others);
 }
 
+/* A run without events has one moment. */
+static const char *moment_words(const struct gp_view *view,
+				const struct gp_view_moment *moment,
+				char text[GP_EVENT_TEXT])
+{
+	if (!view->trace->devices[view->device].event_count)
+		return "the start";
+	return gp_event_words_in(view->trace, view->device, view->steps,
+				 moment->event, text);
+}
+
 static void holders_title(const struct gp_view *view,
 			  const struct gp_view_moment *moment,
 			  const struct gp_group *total,
 			  const struct gp_view_style *style)
 {
-	char words[TITLE], at[GP_EVENT_TEXT];
+	char words[TITLE], at[GP_EVENT_TEXT], held[GP_BYTES_TEXT + 32];
 
-	snprintf(words, sizeof(words),
-		 "Who holds the %s in use %s %s: %s, %s reserved",
-		 GP_BYTES(total->allocated),
+	if (total->allocated)
+		snprintf(held, sizeof(held), "Who holds the %s in use",
+			 GP_BYTES(total->allocated));
+	else
+		snprintf(held, sizeof(held), "Nothing is in use");
+	snprintf(words, sizeof(words), "%s %s %s: %s, %s reserved", held,
 		 moment->is_before ? "before" : "at", moment->what,
-		 gp_event_words_in(view->trace, view->device, view->steps,
-				   moment->event, at),
-		 GP_BYTES(total->reserved));
+		 moment_words(view, moment, at), GP_BYTES(total->reserved));
 	title(style, words);
 }
 
@@ -558,9 +570,8 @@ static void state_title(const struct gp_view *view,
 	snprintf(words, sizeof(words),
 		 "%s %s: %s, %s reserved in %s, %s allocated",
 		 moment->is_before ? "Before" : "At", moment->what,
-		 gp_event_words_in(view->trace, view->device, view->steps,
-				   moment->event, at),
-		 GP_BYTES(total.reserved), GP_PLURAL(total.segments, "segment"),
+		 moment_words(view, moment, at), GP_BYTES(total.reserved),
+		 GP_PLURAL(total.segments, "segment"),
 		 GP_BYTES(total.allocated));
 	title(style, words);
 }
