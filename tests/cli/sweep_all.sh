@@ -32,7 +32,7 @@ compare() {
 		{ gsub(/"/, "") }
 		FNR == 1 { next }
 		FNR == NR {
-			split($23, words, " ")
+			split($25, words, " ")
 			count = split(words[2], ends, /\.\./)
 			least[NR] = ends[1]
 			most[NR] = count > 1 ? ends[2] : ends[1]
