@@ -26,6 +26,7 @@ import ranks
 import texts
 import views
 import what_ifs
+import written
 from runs import ENDLESS, MARK, run_behind
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
@@ -818,6 +819,7 @@ HOLDS = (
     *texts.HOLDS,
     *views.HOLDS,
     *what_ifs.HOLDS,
+    *written.HOLDS,
 )
 
 
