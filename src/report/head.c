@@ -112,7 +112,8 @@ void gp_guess_print(const struct gp_page *page,
 
 		if (n)
 			gp_page_line(page, GP_TONE_PLAIN, 11, "%9s  %s",
-				     GP_COUNT(n), gp_guess_sentence(&rows[i], n));
+				     GP_COUNT(n),
+				     gp_guess_sentence(&rows[i], n));
 	}
 }
 

@@ -148,8 +148,9 @@ START_TEST(test_an_error_that_both_raised)
 	struct gp_trace *trace = trace_of(two_devices);
 	struct gp_verify_result result = a_difference(trace);
 
-	strcpy(result.first.ours.refusal, "no such fraction");
-	strcpy(result.first.theirs.refusal, "no such fraction");
+	snprintf(result.first.ours.refusal, sizeof(result.first.ours.refusal),
+		 "no such fraction");
+	result.first.theirs = result.first.ours;
 	told_of(trace, &result);
 	ck_assert_ptr_nonnull(strstr(told, "at event 0: no such fraction\n"));
 	ck_assert_ptr_null(strstr(told, "event 1: no such fraction"));
