@@ -231,6 +231,9 @@ SAVING_REST = {
     "nll_loss2d_forward",
     "nll_loss_forward",
 }
+# Operators that go by what others give while their own kernels run. What else
+# these write, nothing outside reads.
+DECIDING = {"linalg_matrix_exp"}
 # What C is told of operators by their names.
 CLASSES = (
     (SIZED, ASKS_SIZE),
@@ -447,7 +450,7 @@ def describe(name, overload):
         flags |= COMPUTES
     if is_random:
         flags |= RANDOM
-    if torch.Tag.pointwise in op.tags:
+    if torch.Tag.pointwise in op.tags or base in DECIDING:
         flags |= BY_ELEMENT
     if is_each(op, base):
         flags |= EACH

@@ -128,6 +128,7 @@ CASES = {
     "numbers beside 32 bits": lengths,
     "conjugates": conjugates,
     "softmax of 16 bits": halves,
+    "matrix exponential": lambda x: gradient(torch.matrix_exp, x),
 }
 for name, case in CASES.items():
     given, right = case(numbers.cuda()).cpu(), case(numbers)
