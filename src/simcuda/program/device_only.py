@@ -168,6 +168,41 @@ def batch_norm_elemt_backward(
     return ((grad * channels(scale, input)).to(input.dtype),)
 
 
+def wide(tensor):
+    return tensor.float() if is_short(tensor) else tensor
+
+
+def is_short(tensor):
+    return tensor is not None and tensor.dtype in SHORT
+
+
+def layer_norm(input, normalized_shape, weight, bias, eps):
+    """On a device the statistics of 16-bit numbers have 32 bits."""
+    out, *stats = torch.native_layer_norm(
+        wide(input), normalized_shape, wide(weight), wide(bias), eps
+    )
+    return out.to(input.dtype), *stats
+
+
+def layer_norm_backward(
+    grad_out, input, normalized_shape, mean, rstd, weight, bias, output_mask
+):
+    grads = torch.ops.aten.native_layer_norm_backward(
+        wide(grad_out),
+        wide(input),
+        normalized_shape,
+        mean,
+        rstd,
+        wide(weight),
+        wide(bias),
+        output_mask,
+    )
+    return [
+        g if g is None else g.to(of.dtype)
+        for g, of in zip(grads, (input, weight, bias))
+    ]
+
+
 def rms_norm_backward(
     grad_out, input, normalized_shape, rstd, weight, output_mask
 ):
@@ -205,6 +240,16 @@ def softmax_backward(function):
         return (made,)
 
     return computed
+
+
+def log_sigmoid_backward(grad_output, self, buffer, grad_input=None):
+    """Only a processor gets what forward kept."""
+    made = torch.ops.aten.log_sigmoid_backward(
+        grad_output, self, (-self.abs()).exp()
+    )
+    if grad_input is not None:
+        made = grad_input.resize_(made.shape).copy_(made)
+    return (made,)
 
 
 # ---- attention: batch, heads, positions, width ----
@@ -514,12 +559,16 @@ INSTEAD = {
     "cudnn_grid_sampler": grid_sampler,
     "cudnn_grid_sampler_backward": grid_sampler_backward,
     "histc": histc,
+    "log_sigmoid_backward": log_sigmoid_backward,
+    "native_layer_norm": layer_norm,
+    "native_layer_norm_backward": layer_norm_backward,
 }
 # Arguments that decide what is dropped.
 STATE = {"philox_offset", "philox_seed", "rng_state"}
 # Arguments that are not read: the state from which a library drew what it
 # dropped, which is drawn here, and what it keeps for itself.
 UNREAD = {
+    "buffer",
     "dropout_state",
     "reserve",
     "reserveSpace",

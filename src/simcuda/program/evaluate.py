@@ -548,6 +548,31 @@ def narrow(values, made):
     ]
 
 
+def is_short_scalar(value):
+    return (
+        isinstance(value, torch.Tensor)
+        and not value.dim()
+        and value.dtype in SHORT
+    )
+
+
+def lift(values, made):
+    """Beside a number of the program a 16-bit tensor without dimensions gives
+    16 bits, and is given a dimension for that."""
+    tensors = [
+        (v, m) for v, m in zip(values, made) if isinstance(m, torch.Tensor)
+    ]
+    beside = [m for v, m in tensors if not is_number(v, torch.float64)]
+    if len(beside) == len(tensors) or not all(map(is_short_scalar, beside)):
+        return made
+    lifted = list(made)
+    for i, m in enumerate(made):
+        if is_short_scalar(m):
+            lifted[i] = m.reshape(1)
+            lifted[i].is_on_device = m.is_on_device
+    return lifted
+
+
 # Among results: an argument that an operator gives back as it was.
 KEPT = object()
 
@@ -644,7 +669,9 @@ def first_places(self, dim, k=None, **more):
 def run(name, overload, values):
     op, arguments, writes = operators[name, overload]
     made = [make(v) for v in values]
-    values = made if writes else narrow(values, made)
+    narrowed = made if writes else narrow(values, made)
+    values = made if writes else lift(values, narrowed)
+    is_lifted = values is not narrowed
     share(values)
     base = name.split("::")[1]
     if base in QUOTIENTS and overflows(*values):
@@ -670,6 +697,8 @@ def run(name, overload, values):
         returned = compute(op, arguments, values)
     results = [] if returned is None else list(flat([returned]))
     doubted = list(differs(results, **named) or ()) if differs else []
+    if is_lifted:
+        results = [r.reshape(()) for r in results]
     results += flat(values[i] for i in writes)
     if writes and (
         overlap(values, writes) or is_any_in_the_way(values, writes, base)

@@ -108,6 +108,16 @@ def halves(x):
     return torch.stack([*half.grad.float().flatten(), sums.detach()])
 
 
+def norm_of_16_bits(x):
+    """A device computes with 32 bits, as a processor does once converted."""
+    short = x.bfloat16().requires_grad_()
+    scale = torch.ones_like(short[0], requires_grad=True)
+    wide = [t if x.is_cuda else t.float() for t in (short, scale)]
+    out = nn.functional.layer_norm(wide[0], (4,), wide[1]).bfloat16()
+    (out.abs().mean() * 0.3 / 7).backward()
+    return torch.stack([*out, *short.grad, scale.grad]).detach().float()
+
+
 CASES = {
     "sigmoid to the host": on_host(torch.sigmoid),
     "in place to the host": on_host(in_place),
@@ -128,6 +138,8 @@ CASES = {
     "numbers beside 32 bits": lengths,
     "conjugates": conjugates,
     "softmax of 16 bits": halves,
+    "norm and loss of 16 bits": norm_of_16_bits,
+    "log sigmoid": lambda x: gradient(nn.functional.logsigmoid, x),
     "matrix exponential": lambda x: gradient(torch.matrix_exp, x),
 }
 for name, case in CASES.items():
