@@ -88,6 +88,7 @@ static const struct {
 #define STAND_INS 64
 
 /* The last one is shared by all functions beyond that number. */
+#define OTHERS "other functions of the driver"
 static struct {
 	char *names[STAND_INS];
 	uint64_t calls[STAND_INS];
@@ -136,10 +137,11 @@ static size_t number_of(const char *name)
 {
 	size_t i = 0;
 
-	while (i < unknown.count && strcmp(unknown.names[i], name) != 0)
+	while (i < unknown.count && i < STAND_INS - 1 &&
+	       strcmp(unknown.names[i], name) != 0)
 		i++;
-	if (i == STAND_INS)
-		i--;
+	if (i == STAND_INS - 1)
+		name = OTHERS;
 	if (i == unknown.count)
 		unknown.names[unknown.count++] =
 			gp_mem_copy_text(name, strlen(name));

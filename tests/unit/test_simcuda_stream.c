@@ -283,20 +283,30 @@ START_TEST(test_unknown_driver_functions_are_counted_and_named)
 }
 END_TEST
 
-/* More names than there are stand-ins must not overrun them. */
+/* More names than there are stand-ins must not overrun them, and what several
+ * share is called by none of their names. */
 START_TEST(test_many_unknown_functions)
 {
-	void *function;
+	union {
+		void *object;
+		CUresult (*function)(void);
+	} unknown;
+	const char *said = NULL;
 	char name[32];
+	uint64_t calls;
 
 	simcuda_reset();
 	for (int i = 0; i < 100; i++) {
 		snprintf(name, sizeof(name), "cuNobodyKnows%d", i);
 		ck_assert_int_eq(
-			cudaGetDriverEntryPoint(name, &function, 0, NULL),
+			cudaGetDriverEntryPoint(name, &unknown.object, 0, NULL),
 			cudaSuccess);
-		ck_assert_ptr_nonnull(function);
+		ck_assert_ptr_nonnull(unknown.object);
 	}
+	unknown.function();
+	for (size_t i = 0; simcuda_unknown(i, &calls); i++)
+		said = calls ? simcuda_unknown(i, &calls) : said;
+	ck_assert_str_eq(said, "other functions of the driver");
 }
 END_TEST
 
