@@ -53,7 +53,9 @@ static void say_keep(struct gp_words *words, const struct gp_verdict *v)
 	if (v->capacity != GP_UNLIMITED)
 		gp_say(words, "%s, with %s%s to spare.",
 		       v->is_unexplained ? "It fits in a replay"
-					 : "Keep the settings: it fits",
+		       : v->high > v->capacity
+			       ? "Keep the settings: it is estimated to fit"
+			       : "Keep the settings: it fits",
 		       v->is_at_most ? "at least " : "", GP_BYTES(v->spare));
 	else if (v->recorded)
 		gp_say(words,
