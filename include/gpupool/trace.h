@@ -307,6 +307,8 @@ struct gp_owner gp_trace_owner(const struct gp_trace *trace,
 
 /* Whether a device's recording begins with memory in use. */
 bool gp_trace_has_start(const struct gp_trace *trace);
+/* The recorded settings; "": the defaults, or the trace does not tell. */
+const char *gp_trace_conf(const struct gp_trace *trace);
 /* Whether the device's trace has any alloc. */
 bool gp_trace_has_allocs(const struct gp_device_trace *device);
 /* Whether it has any segment, at the start or at the end. */

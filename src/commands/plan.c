@@ -118,11 +118,6 @@ bool gp_plan_is_asked(const struct gp_options *options)
 	return gp_plan_has_settings(options) || options->what_if_count;
 }
 
-static const char *recorded_conf(const struct gp_trace *trace)
-{
-	return trace->settings ? trace->settings : "";
-}
-
 char *gp_plan_conf(const char *a, const char *knobs)
 {
 	const char *b = knobs ? knobs : "";
@@ -160,7 +155,7 @@ static void fit_capacity(struct gp_plan *plan,
 static enum gp_status choose_release(struct gp_plan *plan, struct gp_diag *diag)
 {
 	plan->has_choice = true;
-	return gp_replay_release_of(plan->trace, recorded_conf(plan->trace),
+	return gp_replay_release_of(plan->trace, gp_trace_conf(plan->trace),
 				    &plan->choice, diag);
 }
 
@@ -204,7 +199,7 @@ enum gp_status gp_plan_recorded(struct gp_plan *plan,
 	enum gp_status status;
 
 	begin(plan, trace);
-	plan->conf = gp_plan_conf(recorded_conf(trace), NULL);
+	plan->conf = gp_plan_conf(gp_trace_conf(trace), NULL);
 	plan->mode = gp_trace_has_addresses(trace) ? GP_VERIFY : GP_WHAT_IF;
 	status = choose_release(plan, diag);
 	if (status == GP_OK)
@@ -284,7 +279,7 @@ static void ask_capacity(struct gp_plan *plan, uint64_t capacity,
 	if (!capacity) {
 		/* Stays at the defaults if that release refuses the settings.
 		 */
-		gp_settings_parse(&recorded, recorded_conf(plan->trace),
+		gp_settings_parse(&recorded, gp_trace_conf(plan->trace),
 				  &ignored);
 		fit_capacity(plan, &recorded);
 	}
@@ -297,7 +292,7 @@ enum gp_status gp_plan_asked(struct gp_plan *plan, const struct gp_trace *trace,
 			     struct gp_diag *diag)
 {
 	const char *base = options->alloc_conf ? options->alloc_conf
-					       : recorded_conf(trace);
+					       : gp_trace_conf(trace);
 	enum gp_status status = GP_OK;
 	uint8_t release = 0;
 

@@ -294,7 +294,7 @@ enum gp_status gp_estimating_make(const struct gp_plan *plan,
 				  struct gp_estimate **estimates,
 				  struct gp_diag *diag)
 {
-	const char *conf = recorded->settings ? recorded->settings : "";
+	const char *conf = gp_trace_conf(recorded);
 	enum gp_status status = GP_OK;
 	struct gp_estimate *made;
 	uint8_t release;

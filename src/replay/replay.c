@@ -633,7 +633,7 @@ static enum gp_status set_defaults(struct gp_replay_config *config,
 	if (config->settings)
 		return GP_OK;
 	if (!config->conf)
-		config->conf = trace->settings ? trace->settings : "";
+		config->conf = gp_trace_conf(trace);
 	if (!config->capacity)
 		config->capacity = gp_replay_capacity_of(trace, config->device);
 	config->settings = settings;

@@ -405,13 +405,11 @@ static void note_start(struct gp_verdict *v)
 static bool is_unexplained(const struct gp_study_config *config,
 			   const struct gp_case *c, const struct gp_verdict *v)
 {
-	const char *recorded = c->trace->settings;
-
 	return v->kind == GP_VERDICT_FITS &&
 	       gp_study_refused_on(c->trace, c->device) &&
 	       c->capacity != GP_UNLIMITED &&
 	       c->capacity == gp_replay_capacity_of(c->trace, c->device) &&
-	       !strcmp(config->conf, recorded ? recorded : "");
+	       !strcmp(config->conf, gp_trace_conf(c->trace));
 }
 
 static bool is_advised(const struct gp_verdict *v)

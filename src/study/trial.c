@@ -370,14 +370,6 @@ static struct gp_replay_config run_of(const struct session *s,
 	};
 }
 
-/* What filled the cache that a window begins with. */
-static const char *recorded_conf(const struct session *s, size_t index)
-{
-	const char *settings = s->config->cases[index].trace->settings;
-
-	return settings ? settings : "";
-}
-
 static void estimate(struct session *s, struct gp_trial *trial, size_t index)
 {
 	struct gp_trial_case *one = &trial->cases[index];
@@ -388,7 +380,7 @@ static void estimate(struct session *s, struct gp_trial *trial, size_t index)
 
 	one->is_estimated = true;
 	notify(s, trial);
-	s->status = gp_estimate(&run, recorded_conf(s, index),
+	s->status = gp_estimate(&run, gp_trace_conf(run.trace),
 				s->config->release, &estimate, s->diag);
 	if (s->status == GP_OK && estimate.is_there) {
 		uint64_t others =
@@ -415,7 +407,8 @@ void trial_estimate(struct session *s, struct gp_trial *trial)
 	for (size_t i = 0; i < s->config->case_count; i++)
 		if (s->is_in[i] && is_window(s, i) && s->status == GP_OK &&
 		    !trial->cases[i].is_estimated &&
-		    strcmp(trial->conf, recorded_conf(s, i)) != 0)
+		    strcmp(trial->conf,
+			   gp_trace_conf(s->config->cases[i].trace)) != 0)
 			estimate(s, trial, i);
 }
 

@@ -165,6 +165,11 @@ bool gp_trace_has_start(const struct gp_trace *trace)
 	return false;
 }
 
+const char *gp_trace_conf(const struct gp_trace *trace)
+{
+	return trace->settings ? trace->settings : "";
+}
+
 /* ---- recorded reserved and allocated memory ---- */
 
 /* False: there is no such counter, or it is not a number of bytes. */

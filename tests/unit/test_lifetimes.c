@@ -316,12 +316,14 @@ START_TEST(snapshots_are_what_they_are_block_by_block)
 }
 END_TEST
 
+static const char two_blocks[] =
+	ONE_DEVICE("{\"op\": \"alloc\", \"id\": 1, \"size\": 1024},"
+		   "{\"op\": \"alloc\", \"id\": 2, \"size\": 512},"
+		   "{\"op\": \"free\", \"id\": 1}");
+
 START_TEST(a_column_a_moment_shows_each_of_them)
 {
-	struct gp_trace *trace = trace_of(
-		ONE_DEVICE("{\"op\": \"alloc\", \"id\": 1, \"size\": 1024},"
-			   "{\"op\": \"alloc\", \"id\": 2, \"size\": 512},"
-			   "{\"op\": \"free\", \"id\": 1}"));
+	struct gp_trace *trace = trace_of(two_blocks);
 	struct watched w = watch(trace, 0, "", GP_UNLIMITED);
 	const struct gp_bands_window window = { .columns = 99, .most = 1 };
 	struct gp_bands bands;
@@ -345,10 +347,7 @@ END_TEST
 /* The first block makes the most of bytes times events. */
 START_TEST(who_holds_most_ranks_first)
 {
-	struct gp_trace *trace = trace_of(
-		ONE_DEVICE("{\"op\": \"alloc\", \"id\": 1, \"size\": 1024},"
-			   "{\"op\": \"alloc\", \"id\": 2, \"size\": 512},"
-			   "{\"op\": \"free\", \"id\": 1}"));
+	struct gp_trace *trace = trace_of(two_blocks);
 	struct watched w = watch(trace, 0, "", GP_UNLIMITED);
 	struct asker list[] = { { .culprit = 1 }, { .culprit = 0 } };
 	const struct askers askers = { .list = list,
