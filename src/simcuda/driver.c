@@ -154,11 +154,14 @@ static CUresult refuse_runtime(void)
 {
 	char name[300] = "the CUDA runtime";
 	Dl_info about;
+	const char *slash;
 	size_t number;
 
-	if (dladdr(__builtin_return_address(0), &about) && about.dli_fname)
+	if (dladdr(__builtin_return_address(0), &about) && about.dli_fname) {
+		slash = strrchr(about.dli_fname, '/');
 		snprintf(name, sizeof(name), "the CUDA runtime within %s",
-			 basename(about.dli_fname));
+			 slash ? slash + 1 : about.dli_fname);
+	}
 	process_lock();
 	number = number_of(name);
 	process_unlock();
