@@ -33,6 +33,8 @@ struct session {
 	struct gp_studying studying;
 	struct gp_headroom_run *runs;
 	struct gp_headroom **results;
+	struct gp_estimate *
+		*estimates; /* likewise; NULL where none is needed */
 	size_t run_count, run_room;
 	struct gp_headroom_refusal *refused;
 	size_t refused_count, refused_room;
@@ -227,6 +229,25 @@ static struct runs *judged_runs(const struct session *s, size_t run,
 		       : s->studying.study.runs[first_case_of(s) + device];
 }
 
+/* What the whole program needs under settings that the window's start was not
+ * cached under. */
+static enum gp_status estimate(struct session *s, size_t run,
+			       struct gp_diag *diag)
+{
+	const struct gp_plan *plan = &s->plans[run];
+	enum gp_status status =
+		gp_estimating_make(plan, s->trace, &s->estimates[run], diag);
+	struct gp_estimate *made = s->estimates[run];
+
+	for (size_t i = 0; made && i < s->trace->device_count; i++)
+		if (made[i].is_there)
+			made[i] = gp_estimate_need(
+				&made[i], &plan->settings,
+				gp_trace_others(&s->trace->devices[i]));
+	s->runs[run].estimates = made;
+	return status;
+}
+
 /* Runs on any thread: measures one device of one run. */
 static void work(void *arg, size_t piece)
 {
@@ -254,6 +275,8 @@ static void work(void *arg, size_t piece)
 	if (atomic_load(&s->has_failed))
 		return;
 	status = gp_headroom(&config, &s->results[run][device], &diag);
+	if (status == GP_OK && !device)
+		status = estimate(s, run, &diag);
 	if (status == GP_OK || atomic_exchange(&s->has_failed, true))
 		return;
 	s->status = status;
@@ -264,6 +287,7 @@ static void make_runs(struct session *s)
 {
 	s->runs = gp_mem_alloc(s->run_count + 1, sizeof(*s->runs));
 	s->results = gp_mem_alloc(s->run_count + 1, sizeof(*s->results));
+	s->estimates = gp_mem_alloc(s->run_count + 1, sizeof(*s->estimates));
 	for (size_t i = 0; i < s->run_count; i++) {
 		const struct gp_plan *plan = &s->plans[i];
 
@@ -374,10 +398,12 @@ static void release(struct session *s)
 		for (size_t d = 0; d < s->trace->device_count; d++)
 			gp_headroom_release(&s->results[i][d]);
 		free(s->results[i]);
+		free(s->estimates[i]);
 	}
 	for (size_t i = 0; i < s->run_count; i++)
 		gp_plan_release(&s->plans[i]);
 	free(s->results);
+	free(s->estimates);
 	free(s->runs);
 	free(s->plans);
 	free(s->refused);

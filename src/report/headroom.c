@@ -37,18 +37,37 @@ static const char *bound_text(const struct gp_headroom_bound *bound,
 
 /* ---- the answer ---- */
 
+/* NULL: the run begins with what was cached under its own settings, or with
+ * nothing. */
+static const struct gp_estimate *estimate_of(
+	const struct gp_headroom_report *report, size_t run, size_t device)
+{
+	const struct gp_estimate *estimates = report->runs[run].estimates;
+
+	return estimates && estimates[device].is_there ? &estimates[device]
+						       : NULL;
+}
+
 /* Of a recording that had more reserved than its requests come to, only those
  * are known. */
 static void print_answer(const struct gp_page *page,
 			 const struct gp_headroom *h,
-			 const struct gp_verdict *verdict)
+			 const struct gp_verdict *verdict,
+			 const struct gp_estimate *estimate)
 {
-	const char *who = verdict->recorded ? "what the trace holds" : "it";
+	const char *who = verdict->recorded ? "what the trace holds"
+			  : estimate ? "a replay from what the trace begins "
+				       "with"
+				     : "it";
 	const struct gp_headroom_bound *oom = &h->bounds[GP_NO_OOM];
 	const struct gp_headroom_bound *retry = &h->bounds[GP_NO_RETRY];
 	const char *most = h->start_reserved > h->live ? "at most " : "";
-	char a[MIB_TEXT], b[MIB_TEXT];
+	char a[MIB_TEXT], b[MIB_TEXT], bounds[GP_ESTIMATE_TEXT];
 
+	if (estimate)
+		gp_page_line(page, GP_TONE_TITLE, 2, "It needs %s, %s.",
+			     GP_BYTES(estimate->reserved),
+			     gp_estimate_text(estimate, bounds));
 	if (!oom->is_there) {
 		gp_page_line(page, GP_TONE_BAD, 2,
 			     "With the settings as they are, no device is "
@@ -95,12 +114,11 @@ static void print_verdict(const struct gp_page *page,
 		gp_page_line(page, GP_TONE_PLAIN, 2, "%s", limits.text);
 }
 
-static bool asks_other_settings(const struct gp_headroom_report *report)
+static bool has_estimates(const struct gp_headroom_report *report,
+			  size_t device)
 {
-	const char *recorded = report->trace->settings;
-
 	for (size_t i = 0; i < report->run_count; i++)
-		if (strcmp(report->runs[i].conf, recorded ? recorded : "") != 0)
+		if (estimate_of(report, i, device))
 			return true;
 	return false;
 }
@@ -119,12 +137,11 @@ static void print_floor(const struct gp_page *page,
 			     "The trace begins with %s reserved, below which "
 			     "nothing was tried.",
 			     GP_BYTES(h->start_reserved));
-	if (h->start_reserved && asks_other_settings(report))
-		gp_page_line(page, GP_TONE_BAD, 2,
-			     "What it begins with was cached under the "
-			     "recorded settings: under other settings, these "
-			     "capacities are for the recorded part alone, and "
-			     "the whole program may need more or less.");
+	if (has_estimates(report, device))
+		gp_page_line(page, GP_TONE_PLAIN, 2,
+			     "What the trace begins with was cached under the "
+			     "recorded settings: under others, only the "
+			     "estimates are of the whole program.");
 	if (h->other)
 		gp_page_line(page, GP_TONE_PLAIN, 2,
 			     "Others use up to %s of the device, which is part "
@@ -161,8 +178,10 @@ static const char *label_of(const struct gp_headroom_report *report, size_t run,
 
 static void print_row(const struct gp_page *page,
 		      const struct gp_headroom_report *report, size_t run,
-		      const struct gp_headroom *h)
+		      size_t device)
 {
+	const struct gp_headroom *h = &report->runs[run].devices[device];
+	const struct gp_estimate *estimate = estimate_of(report, run, device);
 	char oom[MIB_TEXT], retry[MIB_TEXT], unlimited[MIB_TEXT];
 	char text[LABEL_TEXT];
 	const char *name = label_of(report, run, text);
@@ -172,6 +191,10 @@ static void print_row(const struct gp_page *page,
 		bound_text(&h->bounds[GP_NO_OOM], oom),
 		bound_text(&h->bounds[GP_NO_RETRY], retry),
 		mib_text(h->unlimited, unlimited));
+	if (estimate)
+		gp_page_line(page, GP_TONE_PLAIN, 4, "  needs %s, %s",
+			     GP_BYTES(estimate->reserved),
+			     gp_estimate_text(estimate, text));
 }
 
 static void print_rows(const struct gp_page *page,
@@ -181,27 +204,44 @@ static void print_rows(const struct gp_page *page,
 	fprintf(page->out, "%-*s%12s%12s%12s\n", NAME, "", "no OOM", "no retry",
 		"no limit");
 	for (size_t i = 0; i < report->run_count; i++)
-		print_row(page, report, i, &report->runs[i].devices[device]);
+		print_row(page, report, i, device);
+}
+
+/* UINT64_MAX: no device is large enough. */
+static uint64_t need_of(const struct gp_headroom_report *report, size_t run,
+			size_t device)
+{
+	const struct gp_headroom_bound *bound =
+		&report->runs[run].devices[device].bounds[GP_NO_OOM];
+	const struct gp_estimate *estimate = estimate_of(report, run, device);
+
+	return estimate		 ? estimate->reserved
+	       : bound->is_there ? bound->capacity
+				 : UINT64_MAX;
 }
 
 /* Prints which settings need the least memory. */
 static void print_best(const struct gp_page *page,
 		       const struct gp_headroom_report *report, size_t device)
 {
-	char capacity[MIB_TEXT], text[LABEL_TEXT];
+	char capacity[MIB_TEXT], text[LABEL_TEXT], bounds[GP_ESTIMATE_TEXT];
+	const struct gp_estimate *estimate;
 	uint64_t least = UINT64_MAX;
 	size_t best = 0;
 
-	for (size_t i = 0; i < report->run_count; i++) {
-		const struct gp_headroom_bound *bound =
-			&report->runs[i].devices[device].bounds[GP_NO_OOM];
-
-		if (!bound->is_there || bound->capacity >= least)
-			continue;
-		least = bound->capacity;
-		best = i;
-	}
-	if (least != UINT64_MAX)
+	for (size_t i = 0; i < report->run_count; i++)
+		if (need_of(report, i, device) < least) {
+			least = need_of(report, i, device);
+			best = i;
+		}
+	estimate = estimate_of(report, best, device);
+	if (estimate)
+		gp_page_line(page, GP_TONE_TITLE, 2,
+			     "The least that is needed is %s, %s: %s.",
+			     GP_BYTES(least),
+			     gp_estimate_text(estimate, bounds),
+			     label_of(report, best, text));
+	else if (least != UINT64_MAX)
 		gp_page_line(page, GP_TONE_TITLE, 2,
 			     "Without an out-of-memory error the least is %s: "
 			     "%s.",
@@ -424,7 +464,8 @@ static void print_device(const struct gp_page *page,
 		return;
 	}
 	if (report->run_count == 1) {
-		print_answer(page, first, verdict);
+		print_answer(page, first, verdict,
+			     estimate_of(report, 0, device));
 		print_verdict(page, verdict);
 	} else {
 		print_best(page, report, device);
@@ -499,15 +540,19 @@ static void write_point(struct gp_emit *json, const struct gp_prices *prices,
 	gp_emit_close(json, '}');
 }
 
-static void write_device(struct gp_emit *json, const struct gp_prices *prices,
-			 const struct gp_device_trace *device,
-			 const struct gp_headroom *h)
+static void write_device(struct gp_emit *json,
+			 const struct gp_headroom_report *report, size_t run,
+			 size_t device)
 {
+	const struct gp_headroom *h = &report->runs[run].devices[device];
+
 	gp_emit_open(json, NULL, '{', GP_EMIT_LINES);
-	gp_emit_uint(json, "device", device->device);
+	gp_emit_uint(json, "device", report->trace->devices[device].device);
 	write_bound(json, "no_oom", &h->bounds[GP_NO_OOM]);
 	write_bound(json, "no_retry", &h->bounds[GP_NO_RETRY]);
 	gp_emit_count(json, GP_PEAK_RESERVED, h->unlimited);
+	gp_emit_object(json, "estimate", "estimate",
+		       estimate_of(report, run, device), GP_EMIT_LINES);
 	gp_emit_uint(json, "grain", GP_DEVICE_GRAIN);
 	gp_emit_uint(json, "live", h->live);
 	gp_emit_count(json, GP_PEAK_ALLOCATED, h->peak_allocated);
@@ -521,25 +566,23 @@ static void write_device(struct gp_emit *json, const struct gp_prices *prices,
 	gp_emit_uint(json, "replays", h->replays);
 	gp_emit_open(json, "curve", '[', GP_EMIT_LINES);
 	for (size_t i = 0; i < h->point_count; i++)
-		write_point(json, prices, &h->points[i]);
+		write_point(json, report->prices, &h->points[i]);
 	gp_emit_close(json, ']');
 	gp_emit_close(json, '}');
 }
 
 static void write_run(struct gp_emit *json,
-		      const struct gp_headroom_report *report,
-		      const struct gp_headroom_run *run)
+		      const struct gp_headroom_report *report, size_t index)
 {
-	const struct gp_trace *trace = report->trace;
+	const struct gp_headroom_run *run = &report->runs[index];
 
 	gp_emit_open(json, NULL, '{', GP_EMIT_LINES);
 	gp_emit_settings(json, "settings", run->settings);
 	gp_emit_text(json, "alloc_conf", run->conf);
 	gp_emit_release(json, "torch", run->settings->release);
 	gp_emit_open(json, "devices", '[', GP_EMIT_LINES);
-	for (size_t i = 0; i < trace->device_count; i++)
-		write_device(json, report->prices, &trace->devices[i],
-			     &run->devices[i]);
+	for (size_t i = 0; i < report->trace->device_count; i++)
+		write_device(json, report, index, i);
 	gp_emit_close(json, ']');
 	gp_emit_close(json, '}');
 }
@@ -556,7 +599,7 @@ void gp_report_headroom_json(const struct gp_headroom_report *report, FILE *out)
 		gp_emit_verdicts(&json, report->trace, report->study);
 	gp_emit_open(&json, "headroom", '[', GP_EMIT_LINES);
 	for (size_t i = 0; i < report->run_count; i++)
-		write_run(&json, report, &report->runs[i]);
+		write_run(&json, report, i);
 	gp_emit_close(&json, ']');
 	gp_emit_open(&json, "refused", '[', GP_EMIT_LINES);
 	for (size_t i = 0; i < report->refused_count; i++) {

@@ -710,6 +710,10 @@ const struct gp_key keys_of_advice[] = {
 	NAMED("no_retry", NULLABLE, "bound",
 	      "The smallest device without a retry; null: none is."),
 	MEASURE(GP_PEAK_RESERVED),
+	NAMED("estimate", NULLABLE, "estimate",
+	      "Of the smallest device for the whole program, where the rest is "
+	      "of a replay from what a window begins with; null: that is "
+	      "exact."),
 	KEY("grain", BYTES, 0, "Capacities are whole multiples of this."),
 	KEY("live", BYTES, 0,
 	    "The most that live blocks take at once, each rounded to 512."),

@@ -133,6 +133,8 @@ struct gp_headroom_run {
 	const char *conf;
 	const struct gp_release_choice *choice; /* NULL: the user chose */
 	const struct gp_headroom *devices;
+	/* Of a window, what the whole program needs; NULL: none is needed. */
+	const struct gp_estimate *estimates;
 };
 struct gp_headroom_refusal {
 	const char *conf, *reason; /* in PyTorch's words */

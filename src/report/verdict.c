@@ -276,8 +276,9 @@ static void say_search(struct gp_words *words, const struct gp_verdict *v)
 			 "represent them). ",
 	       count);
 	gp_say(words, "%s %s at once%s. ", who, live,
-	       v->cause == GP_BY_LIMIT ? ", more than that fraction is"
-				       : ": an ideal allocator would fit");
+	       v->cause == GP_BY_LIMIT	    ? ", more than that fraction is"
+	       : v->missing == GP_UNLIMITED ? ""
+					    : ": an ideal allocator would fit");
 }
 
 /* Whether a smaller device serves the trace while some larger ones do not. */

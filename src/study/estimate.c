@@ -16,6 +16,8 @@
 #include <string.h>
 
 #include "gpupool/release.h"
+#include "gpupool/study.h"
+#include "base/larger.h"
 #include "base/mem.h"
 #include "base/sorted.h"
 #include "trace/draft.h"
@@ -640,6 +642,19 @@ static double margin(const struct margin *margin, double reach, double novelty)
 	       margin->of_novelty * novelty;
 }
 
+/* No setting reserves less than what is live, in blocks as it rounds them. */
+static void raise_to_live(const struct study *s, struct gp_estimate *estimate)
+{
+	const struct gp_replay_config *what_if = s->what_if;
+	uint64_t live = gp_study_live_rounded(what_if->trace, what_if->device,
+					      what_if->settings);
+
+	live = gp_smaller(live, what_if->capacity);
+	estimate->low = gp_larger(estimate->low, live);
+	estimate->reserved = gp_larger(estimate->reserved, live);
+	estimate->high = gp_larger(estimate->high, live);
+}
+
 static void combine(const struct study *s, const struct rule *rule,
 		    uint64_t alone, const double clues[CLUES],
 		    struct gp_estimate *estimate)
@@ -661,6 +676,7 @@ static void combine(const struct study *s, const struct rule *rule,
 		.high = bytes(s, alone, middle + above),
 		.how = rule->how,
 	};
+	raise_to_live(s, estimate);
 }
 
 /* ---- whether an estimate is needed ---- */
@@ -726,4 +742,25 @@ enum gp_status gp_estimate(const struct gp_replay_config *what_if,
 	if (status == GP_OK)
 		combine(&s, &rules[kind], alone, clues, estimate);
 	return status;
+}
+
+/* ---- the device ---- */
+
+static uint64_t device_for(const struct gp_settings *settings,
+			   uint64_t reserved, uint64_t others)
+{
+	return gp_larger(gp_sum(reserved, others),
+			 gp_settings_device_for(settings, reserved));
+}
+
+struct gp_estimate gp_estimate_need(const struct gp_estimate *reserved,
+				    const struct gp_settings *settings,
+				    uint64_t others)
+{
+	struct gp_estimate need = *reserved;
+
+	need.reserved = device_for(settings, reserved->reserved, others);
+	need.low = device_for(settings, reserved->low, others);
+	need.high = device_for(settings, reserved->high, others);
+	return need;
 }

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "gpupool/knob.h"
 #include "gpupool/replay.h"
 #include "gpupool/status.h"
 
@@ -32,5 +33,11 @@ struct gp_estimate {
 enum gp_status gp_estimate(const struct gp_replay_config *what_if,
 			   const char *recorded_conf, uint8_t recorded_release,
 			   struct gp_estimate *estimate, struct gp_diag *diag);
+
+/* The same of the smallest device in place of reserved memory; others: bytes of
+ * it that others use. */
+struct gp_estimate gp_estimate_need(const struct gp_estimate *reserved,
+				    const struct gp_settings *settings,
+				    uint64_t others);
 
 #endif

@@ -378,6 +378,7 @@ static void note_bounds(const struct gp_trial_case *best, struct gp_verdict *v)
 
 /* No device can be tried that is too small for what a window begins with. */
 static bool is_at_most(const struct gp_study_config *config,
+		       const struct gp_trial_case *as_it_is,
 		       const struct gp_verdict *v)
 {
 	struct gp_settings settings;
@@ -386,7 +387,7 @@ static bool is_at_most(const struct gp_study_config *config,
 	gp_settings_init(&settings, config->release);
 	gp_settings_parse(&settings, config->conf, &ignored);
 	return v->begins == GP_BEGINS_WINDOW && v->kind == GP_VERDICT_FITS &&
-	       v->live + v->others < v->start &&
+	       !as_it_is->high && v->live + v->others < v->start &&
 	       v->need_as_recorded <
 		       gp_settings_device_for(&settings, v->start) +
 			       GP_DEVICE_GRAIN;
@@ -474,23 +475,26 @@ static void fill_verdict(struct session *s, size_t index)
 	const struct gp_case *c = &s->config->cases[index];
 	struct gp_verdict *v = &study->verdicts[index];
 	struct gp_trial *best = &study->trials[v->trial];
+	struct gp_trial_case *as_it_is = &study->trials[0].cases[index];
 
 	v->searched += tried(study);
 	if (v->kind == GP_VERDICT_TOO_SMALL && v->is_unplayable)
 		fill_unplayed(v);
 	if (gp_verdict_is_open(v))
 		return;
-	v->cause = cause_of(c, &study->trials[0].cases[index], v);
+	v->cause = cause_of(c, as_it_is, v);
 	v->is_unexplained = is_unexplained(s->config, c, v);
 	take_only(s, index);
 	trial_measure(s, &study->trials[0]);
 	if (v->recorded)
-		study->trials[0].cases[index].need = v->recorded;
+		as_it_is->need = v->recorded;
+	trial_estimate(s, &study->trials[0]);
 	trial_estimate(s, best);
 	v->need = v->is_failure ? 0 : best->cases[index].need;
 	note_bounds(&best->cases[index], v);
-	v->need_as_recorded = study->trials[0].cases[index].need;
-	v->is_at_most = is_at_most(s->config, v);
+	v->need_as_recorded =
+		as_it_is->high ? as_it_is->estimated : as_it_is->need;
+	v->is_at_most = is_at_most(s->config, as_it_is, v);
 	note_start(v);
 	if (is_advised(v))
 		v->conf = gp_mem_copy_text(best->conf, strlen(best->conf));

@@ -383,17 +383,12 @@ static void estimate(struct session *s, struct gp_trial *trial, size_t index)
 	s->status = gp_estimate(&run, gp_trace_conf(run.trace),
 				s->config->release, &estimate, s->diag);
 	if (s->status == GP_OK && estimate.is_there) {
-		uint64_t others =
-			gp_trace_others(&run.trace->devices[run.device]);
-
-		one->low = gp_settings_device_for(
-			&settings, s->study->verdicts[index].live);
-		one->high = gp_larger(
-			gp_sum(estimate.high, others),
-			gp_settings_device_for(&settings, estimate.high));
-		one->estimated = gp_larger(
-			gp_sum(estimate.reserved, others),
-			gp_settings_device_for(&settings, estimate.reserved));
+		estimate = gp_estimate_need(
+			&estimate, &settings,
+			gp_trace_others(&run.trace->devices[run.device]));
+		one->low = estimate.low;
+		one->high = estimate.high;
+		one->estimated = estimate.reserved;
 	}
 }
 
