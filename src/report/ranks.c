@@ -674,11 +674,8 @@ void ranks_answer(const struct gp_page *page, const struct gp_ranks *ranks,
 
 #define NAME 27
 
-static const char *need_text(const struct gp_study *study, size_t trial,
-			     size_t index, char text[GP_BYTES_TEXT])
+static const char *need_text(uint64_t need, char text[GP_BYTES_TEXT])
 {
-	uint64_t need = study->trials[trial].cases[index].need;
-
 	if (!need)
 		return "";
 	return need == GP_UNLIMITED ? "none" : gp_bytes_text(need, text);
@@ -718,10 +715,10 @@ static void print_row(const struct gp_page *page, const struct gp_ranks *ranks,
 
 	print_name(page, ranks, index);
 	fprintf(page->out, "%11s%11s", GP_BYTES(v->live),
-		need_text(study, 0, index, a));
+		need_text(v->need_as_recorded, a));
 	if (study->is_change)
 		fprintf(page->out, "%11s",
-			v->conf ? need_text(study, v->trial, index, b) : "");
+			v->conf ? need_text(v->need, b) : "");
 	fprintf(page->out, "  %s\n", kind_text(v->kind));
 }
 
