@@ -33,8 +33,8 @@ struct session {
 	struct gp_studying studying;
 	struct gp_headroom_run *runs;
 	struct gp_headroom **results;
-	struct gp_estimate *
-		*estimates; /* likewise; NULL where none is needed */
+	struct gp_estimate **estimates; /* likewise */
+	uint8_t release;		/* of the recording */
 	size_t run_count, run_room;
 	struct gp_headroom_refusal *refused;
 	size_t refused_count, refused_room;
@@ -231,20 +231,27 @@ static struct runs *judged_runs(const struct session *s, size_t run,
 
 /* What the whole program needs under settings that the window's start was not
  * cached under. */
-static enum gp_status estimate(struct session *s, size_t run,
+static enum gp_status estimate(struct session *s, size_t run, uint32_t device,
 			       struct gp_diag *diag)
 {
 	const struct gp_plan *plan = &s->plans[run];
-	enum gp_status status =
-		gp_estimating_make(plan, s->trace, &s->estimates[run], diag);
-	struct gp_estimate *made = s->estimates[run];
+	struct gp_estimate *estimate = &s->estimates[run][device];
+	const struct gp_replay_config what_if = {
+		.trace = s->trace,
+		.device = device,
+		.settings = &plan->settings,
+		.engine = plan->engine,
+		.conf = plan->conf,
+		.mode = GP_WHAT_IF,
+		.capacity = GP_UNLIMITED,
+	};
+	enum gp_status status = gp_estimate(&what_if, gp_trace_conf(s->trace),
+					    s->release, estimate, diag);
 
-	for (size_t i = 0; made && i < s->trace->device_count; i++)
-		if (made[i].is_there)
-			made[i] = gp_estimate_need(
-				&made[i], &plan->settings,
-				gp_trace_others(&s->trace->devices[i]));
-	s->runs[run].estimates = made;
+	if (estimate->is_there)
+		*estimate = gp_estimate_need(
+			estimate, &plan->settings,
+			gp_trace_others(&s->trace->devices[device]));
 	return status;
 }
 
@@ -275,8 +282,8 @@ static void work(void *arg, size_t piece)
 	if (atomic_load(&s->has_failed))
 		return;
 	status = gp_headroom(&config, &s->results[run][device], &diag);
-	if (status == GP_OK && !device)
-		status = estimate(s, run, &diag);
+	if (status == GP_OK)
+		status = estimate(s, run, device, &diag);
 	if (status == GP_OK || atomic_exchange(&s->has_failed, true))
 		return;
 	s->status = status;
@@ -288,16 +295,21 @@ static void make_runs(struct session *s)
 	s->runs = gp_mem_alloc(s->run_count + 1, sizeof(*s->runs));
 	s->results = gp_mem_alloc(s->run_count + 1, sizeof(*s->results));
 	s->estimates = gp_mem_alloc(s->run_count + 1, sizeof(*s->estimates));
+	if (gp_trace_has_start(s->trace))
+		s->release = gp_estimating_release(s->trace);
 	for (size_t i = 0; i < s->run_count; i++) {
 		const struct gp_plan *plan = &s->plans[i];
 
 		s->results[i] = gp_mem_alloc(s->trace->device_count + 1,
 					     sizeof(**s->results));
+		s->estimates[i] = gp_mem_alloc(s->trace->device_count + 1,
+					       sizeof(**s->estimates));
 		s->runs[i] = (struct gp_headroom_run){
 			.settings = &plan->settings,
 			.conf = plan->conf,
 			.choice = plan->has_choice ? &plan->choice : NULL,
 			.devices = s->results[i],
+			.estimates = s->estimates[i],
 		};
 	}
 }

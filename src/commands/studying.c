@@ -279,12 +279,13 @@ struct gp_explanation gp_explaining_of(struct gp_explaining *explaining,
 
 /* ---- estimates ---- */
 
-static uint8_t release_of(const struct gp_trace *recorded, const char *conf)
+uint8_t gp_estimating_release(const struct gp_trace *recorded)
 {
 	struct gp_release_choice choice;
 	struct gp_diag ignored = { 0 };
 
-	if (gp_replay_release_of(recorded, conf, &choice, &ignored) != GP_OK)
+	if (gp_replay_release_of(recorded, gp_trace_conf(recorded), &choice,
+				 &ignored) != GP_OK)
 		return recorded->release.last;
 	return choice.release;
 }
@@ -294,7 +295,6 @@ enum gp_status gp_estimating_make(const struct gp_plan *plan,
 				  struct gp_estimate **estimates,
 				  struct gp_diag *diag)
 {
-	const char *conf = gp_trace_conf(recorded);
 	enum gp_status status = GP_OK;
 	struct gp_estimate *made;
 	uint8_t release;
@@ -303,13 +303,14 @@ enum gp_status gp_estimating_make(const struct gp_plan *plan,
 	if (plan->cuda || plan->mode != GP_WHAT_IF ||
 	    !gp_trace_has_start(recorded))
 		return GP_OK;
-	release = release_of(recorded, conf);
+	release = gp_estimating_release(recorded);
 	made = gp_mem_alloc(recorded->device_count, sizeof(*made));
 	for (uint32_t i = 0; i < recorded->device_count && status == GP_OK;
 	     i++) {
 		struct gp_replay_config config = gp_plan_simulated(plan, i);
 
-		status = gp_estimate(&config, conf, release, &made[i], diag);
+		status = gp_estimate(&config, gp_trace_conf(recorded), release,
+				     &made[i], diag);
 	}
 	if (status == GP_OK)
 		*estimates = made;

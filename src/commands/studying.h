@@ -80,6 +80,9 @@ struct gp_explanation gp_explaining_of(struct gp_explaining *explaining,
 				       const struct gp_options *options,
 				       bool is_asked);
 
+/* The release a trace was recorded with, as far as it shows. */
+uint8_t gp_estimating_release(const struct gp_trace *recorded);
+
 /* recorded: the plan's trace before what-ifs altered it.  On success *estimates
  * is the caller's, one for each device; NULL where the plan needs none. */
 enum gp_status gp_estimating_make(const struct gp_plan *plan,

@@ -42,10 +42,9 @@ static const char *bound_text(const struct gp_headroom_bound *bound,
 static const struct gp_estimate *estimate_of(
 	const struct gp_headroom_report *report, size_t run, size_t device)
 {
-	const struct gp_estimate *estimates = report->runs[run].estimates;
+	const struct gp_estimate *one = &report->runs[run].estimates[device];
 
-	return estimates && estimates[device].is_there ? &estimates[device]
-						       : NULL;
+	return one->is_there ? one : NULL;
 }
 
 /* Of a recording that had more reserved than its requests come to, only those

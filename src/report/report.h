@@ -133,8 +133,7 @@ struct gp_headroom_run {
 	const char *conf;
 	const struct gp_release_choice *choice; /* NULL: the user chose */
 	const struct gp_headroom *devices;
-	/* Of a window, what the whole program needs; NULL: none is needed. */
-	const struct gp_estimate *estimates;
+	const struct gp_estimate *estimates; /* per device, of its need */
 };
 struct gp_headroom_refusal {
 	const char *conf, *reason; /* in PyTorch's words */
