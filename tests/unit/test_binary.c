@@ -33,12 +33,20 @@ static void set_checksum(char *bytes, size_t n)
 
 START_TEST(test_it_reads_back)
 {
-	struct file file = file_of(small_trace);
-	struct gp_trace *copy = again(file.trace, GP_TRACE_BINARY);
+	/* Also where each event is a block's first. */
+	static const char *const texts[] = {
+		small_trace,
+		ONE_DEVICE("{\"op\": \"alloc\", \"id\": 1, \"size\": 512}"),
+	};
 
-	ck_assert(gp_trace_equal(file.trace, copy));
-	gp_trace_destroy(copy);
-	release(&file);
+	for (size_t i = 0; i < COUNT_OF(texts); i++) {
+		struct file file = file_of(texts[i]);
+		struct gp_trace *copy = again(file.trace, GP_TRACE_BINARY);
+
+		ck_assert(gp_trace_equal(file.trace, copy));
+		gp_trace_destroy(copy);
+		release(&file);
+	}
 }
 END_TEST
 

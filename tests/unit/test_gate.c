@@ -235,6 +235,35 @@ START_TEST(test_files_that_are_refused)
 }
 END_TEST
 
+START_TEST(test_a_file_lists_so_many_runs)
+{
+	for (size_t count = 10000; count <= 10001; count++) {
+		struct gp_gate *gate = NULL;
+		struct gp_diag diag;
+		size_t length;
+		char *text;
+		FILE *out = open_memstream(&text, &length);
+
+		fputs("{\"runs\": [", out);
+		for (size_t i = 0; i < count; i++)
+			fprintf(out, "%s{\"name\": \"%zu\", \"trace\": \"t\"}",
+				i ? "," : "", i);
+		fputs("]}", out);
+		fclose(out);
+		if (count == 10000) {
+			ck_assert_int_eq(parse(text, &gate, &diag), GP_OK);
+			ck_assert_uint_eq(gate->run_count, count);
+		} else {
+			ck_assert_int_eq(parse(text, &gate, &diag), GP_INPUT);
+			ck_assert_str_eq(diag.what,
+					 "it lists more than 10000 runs");
+		}
+		gp_gate_destroy(gate);
+		free(text);
+	}
+}
+END_TEST
+
 /* ---- the baseline ---- */
 
 static struct gp_reading *some_readings(void)
@@ -704,6 +733,7 @@ int main(void)
 		{ test_a_file_is_read, 0 },
 		{ test_every_number_can_be_limited, 0 },
 		{ test_files_that_are_refused, 0 },
+		{ test_a_file_lists_so_many_runs, 0 },
 		{ test_a_baseline_comes_back_as_it_was_written, 0 },
 		{ test_damaged_baselines_are_refused, 0 },
 		{ test_a_baseline_is_what_it_says, 0 },

@@ -283,6 +283,31 @@ START_TEST(test_keys_come_in_any_order)
 }
 END_TEST
 
+/* Whatever of it is told. */
+START_TEST(test_a_free_is_of_its_block)
+{
+	static const char *const told[] = { "", ", \"size\": 512",
+					    ", \"addr\": 4096" };
+
+	for (size_t i = 0; i < COUNT_OF(told); i++) {
+		const struct gp_event *event;
+		struct gp_trace *trace;
+		char text[256];
+
+		snprintf(text, sizeof(text),
+			 ONE_DEVICE("{\"op\": \"alloc\", \"id\": 1, \"size\": "
+				    "512, \"addr\": 4096}, {\"op\": \"free\", "
+				    "\"id\": 1%s}"),
+			 told[i]);
+		trace = trace_of(text);
+		event = &trace->devices[0].events[1];
+		ck_assert_uint_eq(event->addr, 4096);
+		ck_assert_uint_eq(event->size, 512);
+		gp_trace_destroy(trace);
+	}
+}
+END_TEST
+
 START_TEST(test_lines_say_the_same)
 {
 	struct gp_trace *one = trace_of(
@@ -496,6 +521,7 @@ int main(void)
 		{ test_depth_is_bounded, 0 },
 		{ test_an_item_is_bounded, 0 },
 		{ test_keys_come_in_any_order, 0 },
+		{ test_a_free_is_of_its_block, 0 },
 		{ test_lines_say_the_same, 0 },
 		{ test_lines_add_to_the_header, 0 },
 		{ test_bad_additions_are_explained, 0 },

@@ -224,6 +224,27 @@ START_TEST(test_many_windows)
 }
 END_TEST
 
+/* More streams, or pools, than a trace can have. */
+START_TEST(test_numbers_beyond_the_tables)
+{
+	static const char *const forms[] = {
+		"{\"op\":\"synchronize\",\"stream\":%u}\n",
+		"{\"op\":\"alloc\",\"id\":%u,\"size\":1,\"pool\":[0,%u]}\n",
+	};
+	char *text = malloc(4 << 20);
+
+	for (size_t form = 0; form < COUNT_OF(forms); form++) {
+		size_t n = (size_t)snprintf(text, PIECE, "%s", heads[1]);
+
+		for (unsigned i = 0; i <= UINT16_MAX + 1U; i++)
+			n += (size_t)snprintf(text + n, PIECE, forms[form], i,
+					      i);
+		ck_assert(!read_twice(text, n));
+	}
+	free(text);
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
@@ -231,6 +252,7 @@ int main(void)
 		{ test_nul_in_a_word, 0 },
 		{ test_changed_documents, 0 },
 		{ test_many_windows, 0 },
+		{ test_numbers_beyond_the_tables, 0 },
 	};
 
 	return suite_run("events in JSON", tests, COUNT_OF(tests));

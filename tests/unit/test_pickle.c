@@ -420,6 +420,10 @@ static const struct {
 	/* a trace that is read, then thrown away */
 	{ SNAPSHOT("'device_traces' ](](" ALLOC "e$30](" ALLOC "ee"),
 	  "device_traces: the trace of a device is also in another place" },
+	/* an entry is gone once its trace is read */
+	{ SNAPSHOT("'device_traces' ](](" ALLOC "$94e](h$00ee"),
+	  "device 1: the list of trace entries has something else as element "
+	  "0" },
 	/* cycles */
 	{ "]$94h$00a.", "device 0: it is not a list of trace entries" },
 	{ SNAPSHOT("'segments' ]$94h$00a"),

@@ -100,6 +100,35 @@ START_TEST(test_midnight_passes)
 }
 END_TEST
 
+/* Half a day back is a little late; more than that is another day. */
+START_TEST(test_days_are_counted)
+{
+	static const struct {
+		const char *time;
+		uint64_t hours; /* since the first day began */
+	} rows[] = {
+		{ "11:00:00", 11 }, { "23:00:00", 23 }, { "12:00:00", 12 },
+		{ "00:00:00", 0 },  { "13:00:00", 13 }, { "00:00:00", 24 },
+		{ "11:00:00", 35 }, { "13:00:00", 37 }, { "22:00:00", 46 },
+		{ "10:00:00", 34 }, { "23:00:00", 47 }, { "01:00:00", 49 },
+		{ "14:00:00", 62 },
+	};
+	char text[2048] = HEADER;
+	size_t n = strlen(text);
+	struct gp_trace *t;
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n,
+				      "1,%s,allocate,0x%zu0,7,0x0\n",
+				      rows[i].time, i + 1);
+	t = trace_of(text);
+	for (size_t i = 0; i < COUNT_OF(rows); i++)
+		ck_assert_uint_eq(event(t, i)->time_us,
+				  rows[i].hours * UINT64_C(3600000000));
+	gp_trace_destroy(t);
+}
+END_TEST
+
 START_TEST(test_times)
 {
 	static const struct {
@@ -372,6 +401,7 @@ int main(void)
 		{ test_nothing_is_no_request, 0 },
 		{ test_a_failure_is_tried_and_given_back, 0 },
 		{ test_midnight_passes, 0 },
+		{ test_days_are_counted, 0 },
 		{ test_times, 0 },
 		{ test_bad_lines_are_named, 0 },
 		{ test_a_line_has_an_end, 0 },
