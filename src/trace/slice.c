@@ -277,7 +277,7 @@ static void cut(struct cutting *c, size_t pools, struct gp_device_trace *device)
 	const struct gp_event *events = c->from->events;
 
 	c->events = gp_arena_alloc(
-		c->arena, c->slice->to + c->slice->completed_count + pools + 1,
+		c->arena, c->slice->to + c->slice->completed_count + pools,
 		sizeof(*c->events));
 	note_sites(c);
 	note_pools(c);

@@ -43,6 +43,8 @@ START_TEST(test_limits_have_bounds)
 		{ BYTES, "+1000000%", INT64_MAX, INT64_MAX },
 		{ "num_ooms", "0", 7, 0 },
 		{ "num_ooms", "+3", 7, 10 },
+		{ "num_ooms", "+3", 1, 4 },
+		{ "num_ooms", "+3", -1, 3 },
 		{ "num_ooms", "+10%", 7, 7 },
 		{ "fragmentation", "10%", 0, 100000 },
 		{ "fragmentation", "0.1", 0, 100000 },
@@ -437,11 +439,16 @@ END_TEST
 
 /* ---- where runs part ---- */
 
-/* Of so many requests, the mark of every second; from one on, otherwise. */
+/* Of so many requests, the mark of every second and the one at the end; from
+ * one on, otherwise. */
 static struct gp_fingerprint print_of(uint64_t requests, uint64_t other_from,
 				      bool is_program)
 {
-	struct gp_fingerprint print = { .requests = requests, .spacing = 2 };
+	struct gp_fingerprint print = {
+		.requests = requests,
+		.spacing = 2,
+		.count = !requests,
+	};
 
 	for (uint64_t r = 1; r <= requests; r++) {
 		uint32_t own = r > other_from ? 1000 : 0;
@@ -471,7 +478,7 @@ START_TEST(test_where_runs_part)
 		{ 9, 9, false, false, 0, 0 },  { 9, 0, true, true, 0, 19 },
 		{ 9, 4, false, true, 40, 59 }, { 9, 5, true, true, 40, 59 },
 		{ 9, 8, false, true, 80, 89 }, { 20, 20, true, true, 80, 99 },
-		{ 6, 6, true, true, 60, 60 },
+		{ 6, 6, true, true, 60, 60 },  { 0, 0, true, true, 0, 0 },
 	};
 	struct gp_fingerprint baseline = print_of(9, 9, false);
 
@@ -489,6 +496,23 @@ START_TEST(test_where_runs_part)
 		ck_assert_uint_eq(divergence.first, rows[i].first);
 		ck_assert_uint_eq(divergence.last, rows[i].last);
 	}
+}
+END_TEST
+
+/* Marks of the program and outcomes are none. */
+START_TEST(test_requests_are_counted)
+{
+	struct gp_trace *trace = trace_of(ONE_DEVICE(
+		"{\"op\": \"mark\", \"name\": \"step\"}, {\"op\": "
+		"\"segment_alloc\", \"addr\": 2097152, \"size\": 2097152}, "
+		"{\"op\": \"alloc\", \"id\": 1, \"size\": 512}, "
+		"{\"op\": \"free\", \"id\": 1}"));
+	struct gp_fingerprint_maker maker;
+	struct gp_fingerprint print;
+
+	gp_fingerprint_begin(&maker, trace, 0, 0, &print);
+	ck_assert_uint_eq(print.requests, 2);
+	gp_trace_destroy(trace);
 }
 END_TEST
 
@@ -739,6 +763,7 @@ int main(void)
 		{ test_a_baseline_is_what_it_says, 0 },
 		{ test_a_block_that_was_not_split_is_another_action, 0 },
 		{ test_where_runs_part, 0 },
+		{ test_requests_are_counted, 0 },
 		{ test_the_first_request_dropped_beyond_a_bound, 0 },
 		{ test_the_line_of_the_program_is_named, 0 },
 		{ test_when_a_counter_went_beyond_its_bound, 0 },

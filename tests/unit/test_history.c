@@ -887,6 +887,47 @@ START_TEST(a_pool_makes_room_for_itself_alone)
 }
 END_TEST
 
+/* Segments of one pool, and then of another. */
+#define SHARED(action) ENTRY_OF(0, action, 62914560, 41943040)
+#define FREED(entry)   entry("free_requested") ", " entry("free_completed")
+#define OF_7(action)   IN(7, action)
+
+START_TEST(a_cache_is_emptied_of_one_pool_or_of_all)
+{
+	static const struct {
+		const char *text;
+		bool is_of_one;
+	} rows[] = {
+		{ SNAPSHOT("", OWN("segment_alloc") OWN("alloc")
+				       FREED(OF_7) ", " OF_7("segment_free")),
+		  true },
+		{ SNAPSHOT(
+			  "",
+			  OWN("segment_alloc") OWN("alloc")
+				  SHARED("segment_alloc") ", " SHARED("alloc") ", " FREED(
+					  OF_7) ", " FREED(SHARED) ", " OWN("se"
+									    "gm"
+									    "en"
+									    "t_"
+									    "fr"
+									    "e"
+									    "e")
+					  SHARED("segment_free")),
+		  false },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct gp_trace *trace = whole(rows[i].text);
+		const struct gp_event *event = trace->devices[0].events;
+
+		while (event->kind != GP_EMPTY_CACHE)
+			event++;
+		ck_assert_int_eq(event->pool != 0, rows[i].is_of_one);
+		gp_trace_destroy(trace);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
@@ -929,6 +970,7 @@ int main(void)
 		{ a_pool_has_its_expandable_segment_from_the_first_mapping, 0 },
 		{ entries_with_a_pool_keep_it, 0 },
 		{ a_pool_makes_room_for_itself_alone, 0 },
+		{ a_cache_is_emptied_of_one_pool_or_of_all, 0 },
 	};
 
 	return suite_run("history", tests, COUNT_OF(tests));

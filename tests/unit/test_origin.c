@@ -188,6 +188,29 @@ START_TEST(collection_tells_how_large_the_device_is)
 }
 END_TEST
 
+/* What grew is behind the end of that trace. */
+START_TEST(nothing_behind_the_last_event_tells_a_size)
+{
+	struct gp_trace *trace = trace_of(collected);
+	struct gp_device_trace device = trace->devices[0];
+	struct gp_trace part = *trace;
+	struct gp_settings settings;
+
+	part.devices = &device;
+	device.event_count--;
+	while (device.events[device.event_count].kind != GP_SEGMENT_ALLOC)
+		device.event_count--;
+	gp_settings_init(&settings, GP_RELEASE_LAST);
+	settings.gc_threshold = 0.8;
+	ck_assert_uint_eq(gp_replay_fit_capacity(&part, 0, &settings),
+			  GP_UNLIMITED);
+	device.event_count++;
+	ck_assert_uint_ne(gp_replay_fit_capacity(&part, 0, &settings),
+			  GP_UNLIMITED);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 /* A segment and a block at its start, in MiB. */
 static void put_segment(FILE *out, unsigned id, uint64_t addr, uint64_t size,
 			uint64_t block)
@@ -616,6 +639,7 @@ int main(void)
 	tcase_add_test(tcase, room_that_a_limit_made_tells_nothing);
 	tcase_add_loop_test(tcase, collection_tells_how_large_the_device_is, 0,
 			    COUNT_OF(fits));
+	tcase_add_test(tcase, nothing_behind_the_last_event_tells_a_size);
 	tcase_add_test(tcase, a_narrow_range_of_sizes_is_found);
 	tcase_add_test(tcase, growth_alone_tells_no_size);
 	tcase_add_test(tcase, a_size_that_is_told_is_not_fitted);

@@ -478,6 +478,37 @@ START_TEST(test_long_values_are_passed_over)
 }
 END_TEST
 
+/* Texts of 254 bytes, each with its opcode and one that drops it; a window of
+ * 128 KiB ends within one of them, at any of its bytes. */
+START_TEST(test_windows_end_anywhere_in_a_text)
+{
+	unsigned char *bytes = malloc(140000);
+	struct pickle tail = { .n = 0 };
+
+	add_notation(&tail, SNAPSHOT(TRACE(GROW ALLOC)));
+	for (size_t first = 0; first < 256; first++) {
+		size_t n = 2;
+		struct gp_trace *trace;
+		struct gp_diag diag;
+
+		memcpy(bytes, "\x80\x04", 2);
+		for (size_t length = first; n < 131072; length = 254) {
+			bytes[n++] = 0x8c;
+			bytes[n++] = (unsigned char)length;
+			memset(bytes + n, 'x', length);
+			n += length;
+			bytes[n++] = '0';
+		}
+		memcpy(bytes + n, tail.bytes, tail.n);
+		ck_assert_int_eq(try_bytes(bytes, n + tail.n, &trace, &diag),
+				 GP_OK);
+		ck_assert_uint_eq(trace->devices[0].event_count, 2);
+		gp_trace_destroy(trace);
+	}
+	free(bytes);
+}
+END_TEST
+
 /* Python sets 1000 items at a time: what the dict is may come with the second
  * thousand, and what is known of it with the first. */
 START_TEST(test_large_dicts_come_in_batches)
@@ -517,6 +548,7 @@ int main(void)
 		{ test_bad_pickles_are_explained, 0 },
 		{ test_each_cut_is_an_error, 0 },
 		{ test_long_values_are_passed_over, 0 },
+		{ test_windows_end_anywhere_in_a_text, 0 },
 		{ test_large_dicts_come_in_batches, 0 },
 	};
 

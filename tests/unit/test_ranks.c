@@ -66,6 +66,22 @@ START_TEST(test_what_no_replay_reads_makes_no_difference)
 }
 END_TEST
 
+/* What has no address has something else in its place. */
+START_TEST(test_fractions_and_what_was_free_make_a_difference)
+{
+#define SETS(fraction)                                                         \
+	TRACE("", "\"device\": 0,",                                            \
+	      "{\"op\": \"set_memory_fraction\", \"fraction\": " fraction "}")
+#define FAILS(free)                                                            \
+	TRACE("", "\"device\": 0,",                                            \
+	      "{\"op\": \"oom\", \"size\": 512, \"device_free\": " free "}")
+	ck_assert(alike(SETS("0.5"), SETS("0.5")));
+	ck_assert(!alike(SETS("0.5"), SETS("0.25")));
+	ck_assert(alike(FAILS("7"), FAILS("7")));
+	ck_assert(!alike(FAILS("7"), FAILS("8")));
+}
+END_TEST
+
 static const char *const others[] = {
 	/* a size */
 	TRACE("", "\"device\": 0,",
@@ -333,6 +349,7 @@ int main(void)
 {
 	const struct suite_test tests[] = {
 		{ test_what_no_replay_reads_makes_no_difference, 0 },
+		{ test_fractions_and_what_was_free_make_a_difference, 0 },
 		{ test_whatever_a_replay_reads_makes_another_class, 0 },
 		{ test_an_unknown_stream_is_alike, 0 },
 		{ test_the_memory_at_the_start_may_lie_elsewhere, 0 },

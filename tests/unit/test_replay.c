@@ -366,8 +366,8 @@ START_TEST(a_what_if_tells_the_range_of_a_gpu_from_its_own)
 }
 END_TEST
 
-/* Two adjacent blocks of 20 MiB, one of them freed: 20 MiB are free, and cannot
- * serve 40. */
+/* Of a segment of 20 MiB, 5 MiB in the middle are in use: 15 MiB are free, and
+ * cannot serve 15. */
 START_TEST(an_oom_says_whether_it_was_fragmentation)
 {
 	struct gp_trace *trace = trace_of(
@@ -375,7 +375,7 @@ START_TEST(an_oom_says_whether_it_was_fragmentation)
 			   "{\"op\": \"alloc\", \"id\": 2, \"size\": 5242880},"
 			   "{\"op\": \"free\", \"id\": 1},"
 			   "{\"op\": \"alloc\", \"id\": 3, \"size\": "
-			   "12582912}"));
+			   "15728640}"));
 	struct gp_replay_result result =
 		replay(trace, GP_WHAT_IF, UINT64_C(20) << 20);
 

@@ -254,7 +254,8 @@ END_TEST
 
 /* What was asked for, and what is done about it: before an alloc, behind an
  * empty_cache. */
-#define ASKS(id) "{\"op\": \"alloc\", \"id\": " #id ", \"size\": 512}, "
+#define ASKS(id)      ASKS_LAST(id) ", "
+#define ASKS_LAST(id) "{\"op\": \"alloc\", \"id\": " #id ", \"size\": 512}"
 #define GROWS                                                                  \
 	"{\"op\": \"segment_alloc\", \"addr\": 4194304, \"size\": 2097152}, "
 #define GIVES                                                                  \
@@ -299,11 +300,70 @@ START_TEST(no_request_is_cut_from_what_is_done_about_it)
 }
 END_TEST
 
+/* The recorded end state goes with the last event, if the slice has all of its
+ * blocks. */
+START_TEST(the_end_is_kept_where_its_blocks_are_known)
+{
+	static const struct {
+		uint64_t to;
+		size_t blocks; /* of the state that the slice begins with */
+		size_t at_end;
+	} rows[] = { { 2, 2, 3 }, { 2, 0, 0 }, { 1, 2, 0 } };
+	static const struct gp_segment segment = {
+		.addr = 2097152,
+		.size = 2097152,
+		.is_small = true,
+		.blocks = 2,
+		.site = GP_NO_SITE,
+	};
+	static const struct gp_block blocks[] = {
+		{ .addr = 2097152,
+		  .size = 512,
+		  .requested = 512,
+		  .site = GP_NO_SITE },
+		{ .addr = 2097664,
+		  .size = 2096640,
+		  .id = GP_NO_ID,
+		  .state = GP_INACTIVE,
+		  .site = GP_NO_SITE },
+	};
+	struct gp_trace *trace = trace_of(
+		"{\"format\": \"gpupool-trace\", \"version\": 1, \"devices\": "
+		"[{\"device\": 0, \"events\": [" ASKS(1) ASKS_LAST(
+			2) "], "
+			   "\"end\": {\"segments\": [{\"address\": 2097152, "
+			   "\"total_size\": 2097152, \"segment_type\": "
+			   "\"small\", "
+			   "\"blocks\": [{\"size\": 512, \"id\": 1, \"state\": "
+			   "\"active_allocated\"}, {\"size\": 512, \"id\": 2, "
+			   "\"state\": "
+			   "\"active_allocated\"}, {\"size\": 2096128, "
+			   "\"state\": "
+			   "\"inactive\"}]}]}}]}");
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		const struct gp_slice slice = {
+			.from = 1,
+			.to = rows[i].to,
+			.start = { &segment, blocks, rows[i].blocks != 0,
+				   rows[i].blocks },
+		};
+		struct gp_trace *cut = gp_trace_slice(trace, &slice);
+
+		ck_assert_uint_eq(cut->devices[0].end.block_count,
+				  rows[i].at_end);
+		gp_trace_destroy(cut);
+	}
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
 		{ no_request_is_cut_from_what_is_done_about_it, 0 },
 		{ a_part_does_what_the_whole_does_there, 0 },
+		{ the_end_is_kept_where_its_blocks_are_known, 0 },
 	};
 
 	return suite_run("slice", tests, COUNT_OF(tests));

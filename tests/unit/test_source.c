@@ -441,6 +441,27 @@ START_TEST(test_what_cannot_be_read_is_explained)
 }
 END_TEST
 
+/* Of what begins with three known bytes each is looked at. */
+START_TEST(test_what_is_nearly_packed_is_not)
+{
+	static const unsigned char heads[][5] = {
+		{ 0x1f, 0x8b, 8, 0, 0 },   { 'a', 0x8b, 8, 0, 0 },
+		{ 0x1f, 'a', 8, 0, 0 },	   { 0x1f, 0x8b, 'a', 0, 0 },
+		{ 0x28, 0xb5, 0x2f, 'a' }, { 0x28, 0xb5, 'a', 0xfd },
+		{ 0x28, 'a', 0x2f, 0xfd }, { 'a', 0xb5, 0x2f, 0xfd },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(heads); i++) {
+		struct reader reader = { .file = NULL };
+		enum gp_status status =
+			open_bytes(&reader, heads[i], sizeof(heads[i]));
+
+		ck_assert_int_eq(status, i ? GP_OK : GP_INPUT);
+		close_bytes(&reader);
+	}
+}
+END_TEST
+
 START_TEST(test_something_must_be_given)
 {
 	const struct gp_input_config config = { .path = NULL };
@@ -469,6 +490,7 @@ int main(void)
 		{ test_only_a_plain_file_can_be_mapped, 0 },
 		{ test_a_pipe_is_read_to_its_end, 0 },
 		{ test_what_cannot_be_read_is_explained, 0 },
+		{ test_what_is_nearly_packed_is_not, 0 },
 		{ test_something_must_be_given, 0 },
 	};
 

@@ -303,7 +303,7 @@ static void search_lower(struct attempt *a, const struct graph *graph)
 	uint64_t grain = grain_of(a->spans), capacity = a->target;
 	uint64_t no = a->floor->bound - grain, hard = no;
 
-	while (!is_done(a) && a->work && capacity < a->floor->height) {
+	while (!is_done(a) && a->work) {
 		uint64_t share = a->work / 2 + 1;
 		enum search_end end = search(a, graph, capacity, share);
 
