@@ -545,6 +545,90 @@ START_TEST(test_a_block_that_was_not_split_is_another_action)
 }
 END_TEST
 
+/* ---- reports ---- */
+
+static void write_text(const struct gp_gate_report *report, FILE *out)
+{
+	gp_report_gate_text(report, &(struct gp_report_style){ 0 }, out);
+}
+
+static void write_github(const struct gp_gate_report *report, FILE *out)
+{
+	gp_report_gate_github(report, &(struct gp_report_style){ 0 }, out);
+}
+
+/* Of a file with a run on a device with a limit; each list has one more behind
+ * its end, of the verdict that is given. */
+static char *report_of(void (*write)(const struct gp_gate_report *report,
+				     FILE *out),
+		       bool is_worse)
+{
+	static struct gp_limit limit;
+	const struct gp_gate_run run = { .name = "run" };
+	const struct gp_gate gate = { .path = "gate.json" };
+	struct gp_gate_verdict verdicts[] = {
+		{ .limit = &limit, .event = GP_EVENT_NONE },
+		{ .limit = &limit,
+		  .event = GP_EVENT_NONE,
+		  .is_worse = is_worse,
+		  .is_better = !is_worse },
+	};
+	const struct gp_record now = { .device_count = 0 };
+	struct gp_gate_device devices[] = {
+		{ .verdicts = verdicts, .verdict_count = 1 },
+		{ .verdicts = verdicts + 1, .verdict_count = is_worse },
+	};
+	const struct gp_gate_result results[] = {
+		{ .run = &run,
+		  .now = &now,
+		  .baseline = &now,
+		  .devices = devices,
+		  .device_count = 1 },
+		{ .run = &run,
+		  .now = &now,
+		  .baseline = &now,
+		  .status = is_worse ? GP_FAILED : GP_OK,
+		  .devices = devices + 1,
+		  .device_count = 1 },
+	};
+	const struct gp_gate_file files[] = {
+		{ .gate = &gate, .results = results, .count = 1 },
+		{ .gate = &gate, .results = results + 1, .count = is_worse },
+	};
+	const struct gp_gate_report report = { &numbers, files, 1 };
+	size_t length;
+	char *text;
+	FILE *out = open_memstream(&text, &length);
+
+	limit.number = (size_t)(number("dropped") - numbers.items);
+	write(&report, out);
+	fclose(out);
+	return text;
+}
+
+START_TEST(test_what_is_behind_a_list_is_not_told)
+{
+	static void (*const writers[])(const struct gp_gate_report *report,
+				       FILE *out) = {
+		write_text,
+		write_github,
+		gp_report_gate_json,
+		gp_report_gate_junit,
+		gp_report_gate_markdown,
+		gp_report_gate_codequality,
+	};
+
+	for (size_t i = 0; i < COUNT_OF(writers); i++) {
+		char *one = report_of(writers[i], false);
+		char *other = report_of(writers[i], true);
+
+		ck_assert_str_eq(one, other);
+		free(one);
+		free(other);
+	}
+}
+END_TEST
+
 /* ---- where a number that is worse shows first ---- */
 
 /* That of dropped, which is worse; result's first request that failed. */
@@ -762,6 +846,7 @@ int main(void)
 		{ test_damaged_baselines_are_refused, 0 },
 		{ test_a_baseline_is_what_it_says, 0 },
 		{ test_a_block_that_was_not_split_is_another_action, 0 },
+		{ test_what_is_behind_a_list_is_not_told, 0 },
 		{ test_where_runs_part, 0 },
 		{ test_requests_are_counted, 0 },
 		{ test_the_first_request_dropped_beyond_a_bound, 0 },
