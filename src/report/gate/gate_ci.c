@@ -25,16 +25,15 @@ struct finding {
 /* ---- as GitHub's workflow commands, which it shows at the file:
  * "::error file=gpupool.json,title=train::peak_reserved_bytes: ..." ---- */
 
-/* Escapes line ends in a message, and also the characters in special in a
- * property. */
+/* Of a message what begins an escape is escaped, of a property also the
+ * characters in special; line ends are none of a safe text's. */
 static void put_property(FILE *out, const char *unsafe, const char *special)
 {
 	char safe[GP_GATE_SENTENCE + PATH_MAX];
 	const char *text = gp_safe_text(unsafe, safe, sizeof(safe));
 
 	for (; *text; text++)
-		if (*text == '%' || *text == '\r' || *text == '\n' ||
-		    strchr(special, *text))
+		if (*text == '%' || strchr(special, *text))
 			fprintf(out, "%%%02X", (unsigned)(unsigned char)*text);
 		else
 			putc(*text, out);
