@@ -557,43 +557,49 @@ static void write_github(const struct gp_gate_report *report, FILE *out)
 	gp_report_gate_github(report, &(struct gp_report_style){ 0 }, out);
 }
 
-/* Of a file with a run on a device with a limit; each list has one more behind
- * its end, of the verdict that is given. */
+/* Of a file with a run on a device with a limit, and of what is behind the ends
+ * of these lists. */
 static char *report_of(void (*write)(const struct gp_gate_report *report,
 				     FILE *out),
-		       bool is_worse)
+		       bool is_worse, bool is_worse_behind)
 {
 	static struct gp_limit limit;
-	const struct gp_gate_run run = { .name = "run" };
-	const struct gp_gate gate = { .path = "gate.json" };
+	const struct gp_gate_run run = { .name = "run", .trace = "t" };
+	const struct gp_gate gate = { .path = "gate.json",
+				      .baseline_path = "base.json" };
 	struct gp_gate_verdict verdicts[] = {
-		{ .limit = &limit, .event = GP_EVENT_NONE },
 		{ .limit = &limit,
 		  .event = GP_EVENT_NONE,
-		  .is_worse = is_worse,
-		  .is_better = !is_worse },
+		  .is_worse = is_worse },
+		{ .limit = &limit,
+		  .event = GP_EVENT_NONE,
+		  .is_worse = is_worse_behind,
+		  .is_better = !is_worse_behind },
 	};
 	const struct gp_record now = { .device_count = 0 };
 	struct gp_gate_device devices[] = {
 		{ .verdicts = verdicts, .verdict_count = 1 },
-		{ .verdicts = verdicts + 1, .verdict_count = is_worse },
+		{ .verdicts = verdicts + 1, .verdict_count = is_worse_behind },
 	};
 	const struct gp_gate_result results[] = {
 		{ .run = &run,
 		  .now = &now,
 		  .baseline = &now,
+		  .status = is_worse ? GP_FAILED : GP_OK,
 		  .devices = devices,
 		  .device_count = 1 },
 		{ .run = &run,
 		  .now = &now,
 		  .baseline = &now,
-		  .status = is_worse ? GP_FAILED : GP_OK,
+		  .status = is_worse_behind ? GP_FAILED : GP_OK,
 		  .devices = devices + 1,
 		  .device_count = 1 },
 	};
 	const struct gp_gate_file files[] = {
 		{ .gate = &gate, .results = results, .count = 1 },
-		{ .gate = &gate, .results = results + 1, .count = is_worse },
+		{ .gate = &gate,
+		  .results = results + 1,
+		  .count = is_worse_behind },
 	};
 	const struct gp_gate_report report = { &numbers, files, 1 };
 	size_t length;
@@ -606,7 +612,7 @@ static char *report_of(void (*write)(const struct gp_gate_report *report,
 	return text;
 }
 
-START_TEST(test_what_is_behind_a_list_is_not_told)
+START_TEST(test_what_is_in_a_list_is_told_and_nothing_else)
 {
 	static void (*const writers[])(const struct gp_gate_report *report,
 				       FILE *out) = {
@@ -619,12 +625,15 @@ START_TEST(test_what_is_behind_a_list_is_not_told)
 	};
 
 	for (size_t i = 0; i < COUNT_OF(writers); i++) {
-		char *one = report_of(writers[i], false);
-		char *other = report_of(writers[i], true);
+		char *clean = report_of(writers[i], false, false);
+		char *behind = report_of(writers[i], false, true);
+		char *first = report_of(writers[i], true, false);
 
-		ck_assert_str_eq(one, other);
-		free(one);
-		free(other);
+		ck_assert_str_eq(clean, behind);
+		ck_assert_str_ne(clean, first);
+		free(clean);
+		free(behind);
+		free(first);
 	}
 }
 END_TEST
@@ -846,7 +855,7 @@ int main(void)
 		{ test_damaged_baselines_are_refused, 0 },
 		{ test_a_baseline_is_what_it_says, 0 },
 		{ test_a_block_that_was_not_split_is_another_action, 0 },
-		{ test_what_is_behind_a_list_is_not_told, 0 },
+		{ test_what_is_in_a_list_is_told_and_nothing_else, 0 },
 		{ test_where_runs_part, 0 },
 		{ test_requests_are_counted, 0 },
 		{ test_the_first_request_dropped_beyond_a_bound, 0 },

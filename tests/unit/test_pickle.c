@@ -348,6 +348,8 @@ static const struct {
 	  "byte 3: the pickle uses a value that does not exist" },
 	{ "h$00",
 	  "byte 2: the pickle refers to a memo entry that does not exist" },
+	{ "j$00$00$00$00",
+	  "byte 2: the pickle refers to a memo entry that does not exist" },
 	{ "]q$05h$04",
 	  "byte 5: the pickle refers to a memo entry that does not exist" },
 	{ "X$01$00$00$00x", "byte 8: the file ends in the middle of the "
