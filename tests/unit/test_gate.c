@@ -638,6 +638,51 @@ START_TEST(test_what_is_in_a_list_is_told_and_nothing_else)
 }
 END_TEST
 
+/* Where it shows first, or what was done there, or both. */
+START_TEST(test_a_place_is_as_much_as_is_known)
+{
+	static const struct {
+		const char *where, *about, *told;
+	} rows[] = {
+		{ "step 2", "alloc", "`step 2: alloc`" },
+		{ "step 2", "", "`step 2`" },
+		{ "", "alloc", "`alloc`" },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct gp_limit limit = { 0 };
+		struct gp_gate_verdict verdict = { .limit = &limit,
+						   .is_worse = true };
+		struct gp_gate_device device = { .verdicts = &verdict,
+						 .verdict_count = 1 };
+		const struct gp_gate_run run = { .name = "run" };
+		const struct gp_gate_result result = {
+			.run = &run,
+			.status = GP_FAILED,
+			.devices = &device,
+			.device_count = 1,
+		};
+		const struct gp_gate gate = { .path = "gate.json",
+					      .baseline_path = "base.json" };
+		const struct gp_gate_file file = { &gate, &result, 1 };
+		const struct gp_gate_report report = { &numbers, &file, 1 };
+		size_t length;
+		char *text;
+		FILE *out = open_memstream(&text, &length);
+
+		snprintf(verdict.where, sizeof(verdict.where), "%s",
+			 rows[i].where);
+		snprintf(verdict.about, sizeof(verdict.about), "%s",
+			 rows[i].about);
+		limit.number = (size_t)(number("dropped") - numbers.items);
+		gp_report_gate_markdown(&report, out);
+		fclose(out);
+		ck_assert_msg(strstr(text, rows[i].told), "%s", text);
+		free(text);
+	}
+}
+END_TEST
+
 /* ---- where a number that is worse shows first ---- */
 
 /* That of dropped, which is worse; result's first request that failed. */
@@ -856,6 +901,7 @@ int main(void)
 		{ test_a_baseline_is_what_it_says, 0 },
 		{ test_a_block_that_was_not_split_is_another_action, 0 },
 		{ test_what_is_in_a_list_is_told_and_nothing_else, 0 },
+		{ test_a_place_is_as_much_as_is_known, 0 },
 		{ test_where_runs_part, 0 },
 		{ test_requests_are_counted, 0 },
 		{ test_the_first_request_dropped_beyond_a_bound, 0 },
