@@ -887,10 +887,12 @@ START_TEST(a_pool_makes_room_for_itself_alone)
 }
 END_TEST
 
-/* Segments of one pool, and then of another. */
-#define SHARED(action) ENTRY_OF(0, action, 62914560, 41943040)
-#define FREED(entry)   entry("free_requested") ", " entry("free_completed")
-#define OF_7(action)   IN(7, action)
+/* A segment of pool 7, and one of all: made, free again, given back. */
+#define ITS(action) ENTRY_OF(0, action, 62914560, 41943040) ", "
+#define MADE_OWN    OWN("segment_alloc") OWN("alloc")
+#define MADE_ITS    ITS("segment_alloc") ITS("alloc")
+#define FREE_OWN    OWN("free_requested") OWN("free_completed")
+#define FREE_ITS    ITS("free_requested") ITS("free_completed")
 
 START_TEST(a_cache_is_emptied_of_one_pool_or_of_all)
 {
@@ -898,21 +900,9 @@ START_TEST(a_cache_is_emptied_of_one_pool_or_of_all)
 		const char *text;
 		bool is_of_one;
 	} rows[] = {
-		{ SNAPSHOT("", OWN("segment_alloc") OWN("alloc")
-				       FREED(OF_7) ", " OF_7("segment_free")),
-		  true },
-		{ SNAPSHOT(
-			  "",
-			  OWN("segment_alloc") OWN("alloc")
-				  SHARED("segment_alloc") ", " SHARED("alloc") ", " FREED(
-					  OF_7) ", " FREED(SHARED) ", " OWN("se"
-									    "gm"
-									    "en"
-									    "t_"
-									    "fr"
-									    "e"
-									    "e")
-					  SHARED("segment_free")),
+		{ SNAPSHOT("", MADE_OWN FREE_OWN IN(7, "segment_free")), true },
+		{ SNAPSHOT("", MADE_OWN MADE_ITS FREE_OWN FREE_ITS ITS(
+				       "segment_free") IN(7, "segment_free")),
 		  false },
 	};
 
