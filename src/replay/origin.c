@@ -375,7 +375,9 @@ uint64_t gp_replay_fit_capacity(const struct gp_trace *trace, uint32_t device,
 	struct bounds bounds;
 	bool is_exact = false;
 
-	if (known != GP_UNLIMITED || fraction <= 0)
+	/* The second without a look at the events. */
+	if (known != GP_UNLIMITED || (fraction >= 1 && threshold <= 0) ||
+	    fraction <= 0)
 		return known;
 	known = capacity_at_limit(&trace->devices[device], fraction);
 	if (known != GP_UNLIMITED)
