@@ -316,13 +316,21 @@ static bool is_programs_query(void)
 	       interpreter_is_in("/torch/cuda/streams.py");
 }
 
-/* Which of several configurations of a kernel is chosen changes no request. */
-static void on_timed(bool is_query)
+/* Which of several configurations of a kernel is chosen changes no request, nor
+ * does what DistributedDataParallel's logger keeps of each step. A program that
+ * asks does so through a line of PyTorch's streams.py. */
+static bool is_programs_timing(void)
 {
 	static const char *const tuners[] = { "/triton/runtime/autotuner.py",
 					      "/triton_heuristics.py", NULL };
 
-	if (is_query ? is_programs_query() : !interpreter_is_under(tuners))
+	return !interpreter_is_under(tuners) &&
+	       !interpreter_is_in("/torch/nn/parallel/distributed.py");
+}
+
+static void on_timed(bool is_query)
+{
+	if (is_query ? is_programs_query() : is_programs_timing())
 		note(guesses.timed);
 }
 
