@@ -236,3 +236,22 @@ void draws_fill_scalar(int dtype, void *to)
 	if (dtype != DTYPE_BOOL)
 		put(dtype, real, bits, to);
 }
+
+void draws_say(const char *number, int dtype, void *to)
+{
+	double real = strtod(number, NULL);
+	float single = (float)real;
+	int64_t whole = dtype == DTYPE_BOOL ? real != 0 : (int64_t)real;
+
+	memset(to, 0, tensors_element(dtype));
+	if (dtype == DTYPE_DOUBLE || dtype == DTYPE_COMPLEX_DOUBLE)
+		memcpy(to, &real, sizeof(real));
+	else if (dtype == DTYPE_FLOAT || dtype == DTYPE_COMPLEX)
+		memcpy(to, &single, sizeof(single));
+	else if (dtype == DTYPE_BFLOAT16)
+		memcpy(to, (char *)&single + 2, 2);
+	else if (dtype == DTYPE_HALF)
+		tensors_half(single, to);
+	else if (tensors_element(dtype) <= sizeof(whole))
+		memcpy(to, &whole, tensors_element(dtype));
+}

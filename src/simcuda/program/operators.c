@@ -61,6 +61,7 @@ struct frame {
 	size_t result_count, saved_count;
 	bool is_evaluated;
 	bool has_written;
+	bool is_in_place; /* what it has written until now can be read */
 	bool is_clear;	  /* it writes zeros */
 	bool hides_reach; /* it may write what is no tensor of its arguments */
 	bool is_captured; /* into a graph: it is run later, if at all */
@@ -378,25 +379,47 @@ static bool can_put_outputs(struct torch_values values)
 }
 
 /* Large gradients are set to 0 often, and by no small work. */
-static bool can_put_any(const struct frame *f, const char *record)
+static bool can_put_written(const struct frame *f)
 {
 	for (size_t i = 0; i < f->written_count; i++)
 		if (arguments_can_write(&f->written[i]))
 			return true;
-	return can_put_outputs(operation_outputs(f->operation, record));
+	return false;
 }
 
-static void write_results(struct frame *f, const char *record)
+static void write_arguments(struct frame *f, bool can_put)
 {
 	if (f->is_clear && !f->is_captured) {
 		arguments_clear(&f->written[0]);
 		return;
 	}
-	if (can_put_any(f, record))
+	if (can_put)
 		evaluate_frame(f);
-	/* Those that are results may have been given another size. */
 	put_written(f);
-	put_outputs(f, operation_outputs(f->operation, record), 0);
+}
+
+static void write_results(struct frame *f, const char *record)
+{
+	struct torch_values outputs = operation_outputs(f->operation, record);
+
+	write_arguments(f, can_put_written(f) || can_put_outputs(outputs));
+	/* Those that are results may have been given another size. */
+	if (!f->is_clear || f->is_captured)
+		put_outputs(f, outputs, 0);
+}
+
+/* What an operator calls after its own kernel reads what that has written: the
+ * formula of a derivative that is carried forward, for example. */
+static void put_until_now(void)
+{
+	for (size_t i = 0; i < frames.count; i++) {
+		struct frame *f = &frames.items[i];
+
+		if (!f->operation || !f->has_written || f->is_in_place)
+			continue;
+		f->is_in_place = true;
+		write_arguments(f, can_put_written(f));
+	}
 }
 
 /* A presumed value still counts as unknown when it is read.  Only_all: presumed
@@ -561,6 +584,7 @@ static void *on_begin(void **context, const char *record)
 	if (evaluate_is_here())
 		return context;
 	owners_operator(tensors_sequence(record));
+	put_until_now();
 	f = add_frame();
 	f->drawn_before = *draws_place();
 	schema = tensors_schema(record);
@@ -749,6 +773,7 @@ static void on_work(bool is_captured, const struct process_reach *reach)
 
 	if (f && is_operators_own(f, reach)) {
 		f->has_written = true;
+		f->is_in_place = false;
 		f->is_captured |= is_captured;
 		/* In place, what was there is kept for backward in a clone. */
 		if (!f->operation->facts.is_by_element)
@@ -813,26 +838,6 @@ static bool answer(const struct frame *f, void *to, size_t size)
 	return true;
 }
 
-/* What SIMCUDA_SCALAR says, as the type has it. */
-static void say_scalar(const struct shape *s, void *to, size_t size)
-{
-	double real = strtod(scalar, NULL);
-	float single = (float)real;
-
-	if (s->dtype == DTYPE_DOUBLE)
-		memcpy(to, &real, size);
-	else if (s->dtype == DTYPE_FLOAT)
-		memcpy(to, &single, size);
-	else if (s->dtype == DTYPE_BFLOAT16)
-		memcpy(to, (char *)&single + 2, size);
-	else if (s->dtype == DTYPE_HALF)
-		tensors_half(single, to);
-	else if (s->dtype == DTYPE_BOOL)
-		say_number(real != 0, to, size);
-	else
-		say_number((int64_t)real, to, size);
-}
-
 static bool is_scalar(const struct frame *f, size_t size)
 {
 	return f && f->operation && f->operation->facts.is_scalar &&
@@ -886,7 +891,7 @@ static bool read_scalar(const struct frame *f, void *to, uint64_t from,
 			size_t size)
 {
 	if (scalar) {
-		say_scalar(f->written, to, size);
+		draws_say(scalar, f->written->dtype, to);
 		return true;
 	}
 	if (!draws_policy()->draws)
