@@ -123,13 +123,21 @@ static bool is_of_values(const char *text)
 	return length && length < 20 && !text[length];
 }
 
-/* With cudaMallocAsync the driver manages memory, and there is nothing to
- * record. */
+/* With cudaMallocAsync, or without a cache, the driver manages memory, and
+ * there is nothing to record. */
 static enum gp_status check_backend(struct gp_diag *diag)
 {
 	static const char *const names[] = { "PYTORCH_CUDA_ALLOC_CONF",
 					     "PYTORCH_ALLOC_CONF" };
+	static const char no_caching[] = "PYTORCH_NO_CUDA_MEMORY_CACHING";
 
+	if (getenv(no_caching)) {
+		gp_diag_hint(diag, "unset it");
+		return gp_diag_set(diag, GP_USAGE,
+				   "%s is set, which leaves every request to "
+				   "the driver and cannot be recorded",
+				   no_caching);
+	}
 	for (size_t i = 0; i < 2; i++) {
 		const char *conf = getenv(names[i]);
 

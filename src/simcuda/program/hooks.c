@@ -28,8 +28,6 @@
 #include "simcuda/program/tracker.h"
 
 #define ALLOCATOR "_ZN3c104cuda20CUDACachingAllocator9allocatorE"
-/* The backend that leaves allocation to the driver. */
-#define ASYNC	  "backend:cudaMallocAsync"
 
 typedef void (*function)(void);
 
@@ -439,7 +437,7 @@ void hooks_set(const struct layout *layout)
 {
 	void ***allocator;
 
-	if (hooks.slots || strstr(recorder_settings(), ASYNC))
+	if (hooks.slots || recorder_bypass())
 		return;
 	hooks.lib = torch_library("c10_cuda");
 	if (!hooks.lib)
@@ -465,8 +463,8 @@ const char *hooks_why_not(void)
 {
 	void ***allocator = hooks.lib ? dlsym(hooks.lib, ALLOCATOR) : NULL;
 
-	if (strstr(recorder_settings(), ASYNC))
-		return ASYNC;
+	if (recorder_bypass())
+		return recorder_bypass();
 	if (hooks.lib && !is_own(allocator))
 		return "an allocator of its own";
 	return NULL;

@@ -108,6 +108,16 @@ const char *recorder_settings(void)
 	return "";
 }
 
+const char *recorder_bypass(void)
+{
+	static const char async[] = "backend:cudaMallocAsync";
+	static const char no_caching[] = "PYTORCH_NO_CUDA_MEMORY_CACHING";
+
+	if (strstr(recorder_settings(), async))
+		return async;
+	return getenv(no_caching) ? no_caching : NULL;
+}
+
 static void put_header(void)
 {
 	entries_put("{\"format\":\"gpupool-trace\",\"version\":1,\"source\":{"

@@ -26,6 +26,9 @@ void recorder_put_pool(const uint64_t pool[2]);
 
 /* PYTORCH_CUDA_ALLOC_CONF of the process. */
 const char *recorder_settings(void);
+/* What in the process's environment leaves each request to the driver, or NULL.
+ */
+const char *recorder_bypass(void);
 
 /* ---- hooks.c ---- */
 

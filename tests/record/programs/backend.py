@@ -5,6 +5,8 @@ import sys
 
 if sys.argv[1] == "async":
     os.environ["PYTORCH_CUDA_ALLOC_CONF"] = "backend:cudaMallocAsync"
+if sys.argv[1] == "uncached":
+    os.environ["PYTORCH_NO_CUDA_MEMORY_CACHING"] = "1"
 
 import torch
 
