@@ -94,6 +94,8 @@ static void answer(uint64_t addr)
 	process_ignore_others(false);
 	if (!has_trackers())
 		intercepted_alloc(addr);
+	else if (addr && !tracker_is_told())
+		recorder_note_uncached();
 }
 
 static void *on_allocate(uint64_t *result, void *self, size_t bytes)

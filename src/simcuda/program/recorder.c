@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,7 @@ static struct {
 	char path[4096];
 	pthread_mutex_t lock;
 	bool is_open;
+	atomic_bool has_uncached;
 	char file[64]; /* its name, without ".jsonl" */
 } recorder = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -293,12 +295,22 @@ static void say_sizes(void)
 
 	for (uint32_t i = 0; stand_in_called(i, &kind, &calls); i++)
 		has_size |= kind != STAND_IN_ANSWER;
-	if (!has_size || !recorder_enter())
+	if ((!has_size && !recorder.has_uncached) || !recorder_enter())
 		return;
 	entries_put("{\"not_told\":\"");
+	if (recorder.has_uncached)
+		entries_put("requests with PyTorch's cache disabled, counted "
+			    "as 0%s",
+			    has_size ? "; and " : "");
 	say_measured(say_unknown() > 0);
 	entries_put("\"}\n");
 	recorder_leave();
+}
+
+void recorder_note_uncached(void)
+{
+	if (!atomic_exchange(&recorder.has_uncached, true))
+		say_sizes();
 }
 
 static void finish(void)

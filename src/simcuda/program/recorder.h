@@ -29,6 +29,9 @@ const char *recorder_settings(void);
 /* What in the process's environment leaves each request to the driver, or NULL.
  */
 const char *recorder_bypass(void);
+/* A request was served by the driver, because the program disabled the cache:
+ * nothing reports when it is freed. */
+void recorder_note_uncached(void);
 
 /* ---- hooks.c ---- */
 

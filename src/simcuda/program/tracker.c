@@ -24,6 +24,7 @@
 
 static const struct layout *layout;
 static _Thread_local size_t asked_bytes;
+static _Thread_local bool is_told;
 static _Thread_local uint32_t asking_site = NO_SITE;
 static _Thread_local const uint64_t *restored_pool;
 
@@ -53,8 +54,14 @@ static void watch_races(int device)
 void tracker_ask(size_t bytes)
 {
 	asked_bytes = bytes;
+	is_told = false;
 	asking_site = interpreter_site();
 	watch_races(process_current_device());
+}
+
+bool tracker_is_told(void)
+{
+	return is_told;
 }
 
 void tracker_restore(const uint64_t *pool)
@@ -122,6 +129,7 @@ static void track(const void *functor, const void *from)
 	read_entry(from, &e);
 	if (e.action == OOM) /* thrown as an exception */
 		process_ignore_others(false);
+	is_told |= e.action == ALLOC;
 	write_entry(&e);
 }
 

@@ -25,6 +25,8 @@ void tracker_attach(const struct layout *layout, void *allocator,
 /* This thread requests this many bytes from now on: for a refused request, the
  * allocator reports only the rounded size. */
 void tracker_ask(size_t bytes);
+/* Whether the allocator has reported since then what it gave this thread. */
+bool tracker_is_told(void);
 
 /* What this thread allocates from now on belongs to this pool, which is being
  * restored; NULL ends that. */

@@ -16,4 +16,7 @@ if sys.argv[1] == "own":
         torch.cuda.memory.CUDAPluggableAllocator("libc.so.6", "valloc", "free")
     )
 torch.zeros(10, device="cuda")
+if sys.argv[1] == "disabled":
+    torch.cuda.memory.caching_allocator_enable(False)
+    torch.zeros(10, device="cuda")
 print(torch.cuda.memory.get_allocator_backend())
