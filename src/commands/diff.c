@@ -412,6 +412,12 @@ static bool is_over(const struct limit *limit, uint64_t a, uint64_t b)
 	return b - a > limit->bytes;
 }
 
+static uint64_t reserved_by(const struct gp_change_side *side)
+{
+	return side->estimate ? side->estimate->reserved
+			      : side->breakdown.reserved;
+}
+
 /* GP_FAILED if some device reserves more than the limit allows. */
 static enum gp_status limit_hold(const struct limit *limit,
 				 const struct gp_change *changes, size_t count,
@@ -420,8 +426,8 @@ static enum gp_status limit_hold(const struct limit *limit,
 	char allowed[64];
 
 	for (size_t i = 0; limit->is_there && i < count; i++) {
-		uint64_t a = changes[i].a.breakdown.reserved;
-		uint64_t b = changes[i].b.breakdown.reserved;
+		uint64_t a = reserved_by(&changes[i].a);
+		uint64_t b = reserved_by(&changes[i].b);
 
 		if (!is_over(limit, a, b))
 			continue;
@@ -433,8 +439,10 @@ static enum gp_status limit_hold(const struct limit *limit,
 				 GP_BYTES(limit->bytes));
 		gp_diag_file(diag, changes[i].b.path);
 		return gp_diag_set(diag, GP_FAILED,
-				   "it reserves %s more at the peak; %s is "
-				   "allowed",
+				   "it %s %s more at the peak; %s is allowed",
+				   changes[i].b.estimate
+					   ? "is estimated to reserve"
+					   : "reserves",
 				   GP_BYTES(b - a), allowed);
 	}
 	return GP_OK;

@@ -299,7 +299,8 @@ static void add_detail(const struct gp_request *r,
 
 	text += used;
 	if (r->size != other->size)
-		snprintf(text, DEED - used, " (%s bytes)", GP_COUNT(r->size));
+		snprintf(text, DEED - used, " (%s)",
+			 GP_PLURAL(r->size, "byte"));
 	else if (r->pool.first != other->pool.first ||
 		 r->pool.second != other->pool.second)
 		snprintf(text, DEED - used,

@@ -386,9 +386,9 @@ void gp_trouble_oom(const struct gp_page *page, const struct gp_trace *trace,
 		return;
 	gp_page_blank(page);
 	gp_page_line(page, GP_TONE_BAD, 2,
-		     "First OOM at %s: no room for %s (%s bytes)",
+		     "First OOM at %s: no room for %s (%s)",
 		     gp_event_words(trace, device, oom->event, event),
-		     GP_BYTES(oom->size), GP_COUNT(oom->size));
+		     GP_BYTES(oom->size), GP_PLURAL(oom->size, "byte"));
 	print_cause(page, oom);
 	gp_page_field(page, "  then", "%s allocated of %s reserved",
 		      GP_BYTES(oom->allocated), GP_BYTES(oom->reserved));
