@@ -387,9 +387,14 @@ static bool can_put_written(const struct frame *f)
 	return false;
 }
 
+static bool is_cleared(const struct frame *f)
+{
+	return f->is_clear && !f->is_captured;
+}
+
 static void write_arguments(struct frame *f, bool can_put)
 {
-	if (f->is_clear && !f->is_captured) {
+	if (is_cleared(f)) {
 		arguments_clear(&f->written[0]);
 		return;
 	}
@@ -404,7 +409,7 @@ static void write_results(struct frame *f, const char *record)
 
 	write_arguments(f, can_put_written(f) || can_put_outputs(outputs));
 	/* Those that are results may have been given another size. */
-	if (!f->is_clear || f->is_captured)
+	if (!is_cleared(f))
 		put_outputs(f, outputs, 0);
 }
 
