@@ -243,17 +243,16 @@ static uint64_t middle_of(const struct known_range *gap)
  * in advance on several threads. */
 static void foresee(struct search *s, const struct known_range *gaps, size_t n)
 {
-	const struct run_asked asked = {
-		.settings = s->config->settings,
-		.conf = s->config->conf,
-		.on_oom = GP_OOM_STOP,
-	};
-	uint64_t middles[FORESEEN];
+	struct run_asked asked[FORESEEN];
 
 	for (size_t i = 0; i < n; i++)
-		middles[i] = middle_of(&gaps[i]);
-	runs_foresee(s->runs, &asked,
-		     &(struct runs_ahead){ middles, n, s->config->threads });
+		asked[i] = (struct run_asked){
+			.settings = s->config->settings,
+			.conf = s->config->conf,
+			.capacity = middle_of(&gaps[i]),
+			.on_oom = GP_OOM_STOP,
+		};
+	runs_foresee(s->runs, asked, n, s->config->threads);
 }
 
 /* Replays the middle of the widest unknown range, until there is none. */

@@ -108,8 +108,7 @@ static void try_table(struct session *s)
 	for (size_t i = 0; i < count; i++)
 		trial_add(s, gp_candidate_apply(config->conf, table[i].conf),
 			  &table[i]);
-	for (size_t i = 0; i < s->study->count; i++)
-		trial_play(s, &s->study->trials[i]);
+	trials_play(s);
 }
 
 static uint32_t tried(const struct gp_study *study)

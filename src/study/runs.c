@@ -294,7 +294,7 @@ static struct foreseen *find_foreseen(const struct runs *runs,
 	for (size_t i = 0; i < runs->foreseen_count; i++) {
 		struct foreseen *f = &runs->foreseen[i];
 
-		if (f->is_there && f->asked.settings == asked->settings &&
+		if (f->is_there && f->asked.conf == asked->conf &&
 		    f->asked.capacity == asked->capacity &&
 		    f->asked.on_oom == asked->on_oom)
 			return f;
@@ -463,26 +463,25 @@ enum gp_status runs_foresee_range(struct runs *runs,
 /* ---- one by one, on several threads ---- */
 
 void runs_foresee(struct runs *runs, const struct run_asked *asked,
-		  const struct runs_ahead *ahead)
+		  size_t count, size_t threads)
 {
-	struct run_asked one = *asked;
 	size_t begun = 0;
 
-	if (ahead->threads < 2 || !is_default_engine(runs))
+	if (threads < 2 || !is_default_engine(runs))
 		return;
 	drop_taken(runs);
-	for (size_t i = 0; i < ahead->count && begun < ahead->threads; i++) {
-		one.capacity = ahead->capacities[i];
-		if (!find_run(runs, &one) && !find_facts(runs, &one) &&
-		    !find_foreseen(runs, &one)) {
-			add_foreseen(runs, &one);
+	for (size_t i = 0; i < count && begun < threads; i++) {
+		if (!find_run(runs, &asked[i]) &&
+		    !find_facts(runs, &asked[i]) &&
+		    !find_foreseen(runs, &asked[i])) {
+			add_foreseen(runs, &asked[i]);
 			begun++;
 		} else if (!i) {
 			return;
 		}
 	}
 	gp_thread_pool_run(&(struct gp_thread_pool_config){
-		.threads = ahead->threads,
+		.threads = threads,
 		.count = runs->foreseen_count,
 		.work = make_foreseen,
 		.arg = runs,

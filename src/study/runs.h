@@ -83,21 +83,16 @@ void runs_destroy(struct runs *runs);
 enum gp_status runs_ask(struct runs *runs, const struct run_asked *asked,
 			const struct run_outcome **outcome,
 			struct gp_diag *diag);
-/* Capacities that runs_ask() will probably be called with soon. */
-struct runs_ahead {
-	const uint64_t *capacities;
-	size_t count, threads;
-};
-
 /*
- * Makes such runs in advance on several threads, once the first one is neither
- * made nor foreseen: this one, and as many of the others as there are threads.
- * A foreseen run is used and counted only when runs_ask() asks for exactly this
- * run, so that results do not depend on the number of threads. What asked
- * points to is borrowed until runs_forget().
+ * Makes runs in advance that runs_ask() will probably be called with soon, on
+ * several threads, once the first one is neither made nor foreseen: this one,
+ * and as many of the others as there are threads. A foreseen run is used and
+ * counted only when runs_ask() asks for exactly this run, so that results do
+ * not depend on the number of threads. Borrows each conf until runs_forget();
+ * settings that differ need strings of their own.
  */
 void runs_foresee(struct runs *runs, const struct run_asked *asked,
-		  const struct runs_ahead *ahead);
+		  size_t count, size_t threads);
 /*
  * Makes the runs of all capacities of a range at once (study/branches.h), if
  * the settings are plain. Such a run is used and counted only when runs_ask()

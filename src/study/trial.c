@@ -196,6 +196,47 @@ void trial_play(struct session *s, struct gp_trial *trial)
 	}
 }
 
+/* Makes a case's replays of the trials from this one on in advance. */
+static void foresee(struct session *s, size_t first, size_t index)
+{
+	const struct gp_study *study = s->study;
+	size_t most = study->count - first, count = 0;
+	struct gp_settings *settings = gp_mem_alloc(most, sizeof(*settings));
+	struct run_asked *asked = gp_mem_alloc(most, sizeof(*asked));
+
+	for (size_t i = first; i < study->count; i++) {
+		const struct gp_trial *trial = &study->trials[i];
+
+		if (!trial_is_possible(trial))
+			continue;
+		settings[count] = settings_of(s, trial);
+		asked[count] = (struct run_asked){
+			.settings = &settings[count],
+			.conf = trial->conf,
+			.capacity = s->config->cases[index].capacity,
+			.on_oom = GP_OOM_GO_ON,
+		};
+		count++;
+	}
+	runs_foresee(study->runs[index], asked, count, s->config->threads);
+	free(asked);
+	free(settings);
+}
+
+void trials_play(struct session *s)
+{
+	struct gp_study *study = s->study;
+
+	for (size_t i = 0; i < study->count; i++) {
+		for (size_t c = 0; c < study->case_count; c++)
+			if (trial_is_played(&study->verdicts[c]))
+				foresee(s, i, c);
+		trial_play(s, &study->trials[i]);
+	}
+	for (size_t c = 0; c < study->case_count; c++)
+		runs_forget(study->runs[c]);
+}
+
 uint64_t trial_peak(struct session *s, size_t index)
 {
 	const struct gp_trial *as_it_is = s->study->trials;

@@ -35,6 +35,8 @@ struct gp_trial *trial_add(struct session *s, char *conf,
 /* Replays every case that is to be played at its capacity, and stores the
  * results. */
 void trial_play(struct session *s, struct gp_trial *trial);
+/* The same for all trials, on as many threads as there may be. */
+void trials_play(struct session *s);
 
 /* ---- for the current group ---- */
 

@@ -58,9 +58,9 @@ static struct gp_trace *with_a_hole(void)
 			   "{\"op\":\"alloc\",\"id\":4,\"size\":314572800}"));
 }
 
-/* Destroys the trace. */
-static struct gp_study study_at(const struct gp_trace *trace, uint64_t capacity,
-				const char *without)
+static struct gp_study on_threads(const struct gp_trace *trace,
+				  uint64_t capacity, const char *without,
+				  size_t threads)
 {
 	const struct gp_case one = { .trace = trace, .capacity = capacity };
 	struct gp_study_config config = {
@@ -72,12 +72,19 @@ static struct gp_study study_at(const struct gp_trace *trace, uint64_t capacity,
 		.prices = gp_prices_built_in(),
 		.without = &without,
 		.without_count = without != NULL,
+		.threads = threads,
 	};
 	struct gp_study study;
 	struct gp_diag diag = { 0 };
 
 	ck_assert_int_eq(gp_study(&config, &study, &diag), GP_OK);
 	return study;
+}
+
+static struct gp_study study_at(const struct gp_trace *trace, uint64_t capacity,
+				const char *without)
+{
+	return on_threads(trace, capacity, without, 1);
 }
 
 #define MIB (UINT64_C(1) << 20)
@@ -423,6 +430,43 @@ START_TEST(a_study_takes_few_runs)
 }
 END_TEST
 
+static void check_equal(const struct gp_study *a, const struct gp_study *b)
+{
+	const struct gp_verdict *v = a->verdicts, *w = b->verdicts;
+
+	ck_assert_uint_eq(a->replays, b->replays);
+	ck_assert_uint_eq(a->count, b->count);
+	for (size_t i = 0; i < a->count; i++)
+		ck_assert_mem_eq(a->trials[i].cases, b->trials[i].cases,
+				 sizeof(*a->trials[i].cases));
+	ck_assert_int_eq(v->kind, w->kind);
+	ck_assert_uint_eq(v->trial, w->trial);
+	ck_assert_uint_eq(v->need, w->need);
+	ck_assert_uint_eq(v->searched, w->searched);
+}
+
+START_TEST(threads_change_no_verdict)
+{
+	struct gp_trace *traces[] = { with_a_hole(), beyond_help(), window() };
+
+	for (size_t i = 0; i < COUNT_OF(traces); i++) {
+		for (uint64_t capacity = 300; capacity < 1000; capacity += 100)
+			for (size_t threads = 2; threads < 40; threads *= 4) {
+				struct gp_study a = on_threads(
+					traces[i], capacity * MIB, NULL, 1);
+				struct gp_study b =
+					on_threads(traces[i], capacity * MIB,
+						   NULL, threads);
+
+				check_equal(&a, &b);
+				gp_study_release(&a);
+				gp_study_release(&b);
+			}
+		gp_trace_destroy(traces[i]);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
@@ -442,6 +486,7 @@ int main(void)
 		{ a_window_spares_nothing_where_a_whole_trace_needs_more, 0 },
 		{ where_no_setting_serves_all_two_together_may, 0 },
 		{ a_study_takes_few_runs, 0 },
+		{ threads_change_no_verdict, 0 },
 	};
 
 	return suite_run("judge", tests, COUNT_OF(tests));

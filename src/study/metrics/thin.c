@@ -20,6 +20,8 @@ struct bucket {
 struct gp_thin {
 	struct bucket buckets[GP_THIN_BUCKETS];
 	bool is_used[GP_THIN_BUCKETS];
+	enum gp_measure_id ids[GP_MEASURES]; /* the measures of a moment */
+	size_t id_count;
 	uint64_t width; /* number of events per bucket */
 	struct gp_moment last;
 	bool has_last;
@@ -30,6 +32,9 @@ struct gp_thin *gp_thin_create(void)
 	struct gp_thin *thin = gp_mem_alloc(1, sizeof(*thin));
 
 	thin->width = 1;
+	for (unsigned id = 0; id < GP_MEASURES; id++)
+		if (gp_measures[id].scope == GP_SCOPE_MOMENT)
+			thin->ids[thin->id_count++] = id;
 	return thin;
 }
 
@@ -38,31 +43,21 @@ void gp_thin_destroy(struct gp_thin *thin)
 	free(thin);
 }
 
-static bool is_of_moment(unsigned id)
-{
-	return gp_measures[id].scope == GP_SCOPE_MOMENT;
-}
-
 /* Merges the extremes of two buckets; of equal ones the earlier stays. */
-static void widen(struct bucket *into, const struct bucket *by)
+static void widen(struct gp_thin *thin, size_t index, const struct bucket *by)
 {
-	for (unsigned id = 0; id < GP_MEASURES; id++) {
-		if (!is_of_moment(id))
-			continue;
+	struct bucket *into = &thin->buckets[index];
+
+	if (!thin->is_used[index])
+		*into = *by;
+	for (size_t i = 0; i < thin->id_count; i++) {
+		enum gp_measure_id id = thin->ids[i];
+
 		if (by->least[id].value < into->least[id].value)
 			into->least[id] = by->least[id];
 		if (by->most[id].value > into->most[id].value)
 			into->most[id] = by->most[id];
 	}
-}
-
-static void add_bucket(struct gp_thin *thin, size_t index,
-		       const struct bucket *bucket)
-{
-	if (thin->is_used[index])
-		widen(&thin->buckets[index], bucket);
-	else
-		thin->buckets[index] = *bucket;
 	thin->is_used[index] = true;
 }
 
@@ -74,7 +69,7 @@ static void fold(struct gp_thin *thin)
 			continue;
 		thin->is_used[i] = i == 0;
 		if (i)
-			add_bucket(thin, i / 2, &thin->buckets[i]);
+			widen(thin, i / 2, &thin->buckets[i]);
 	}
 	thin->width *= 2;
 }
@@ -92,26 +87,38 @@ static bool has_changed(const struct gp_thin *thin,
 	       moment->largest_free != last->largest_free;
 }
 
-void gp_thin_add(struct gp_thin *thin, const struct gp_moment *moment)
+/* Most moments are no new extreme; nothing is written for them. */
+static void add_moment(struct gp_thin *thin, size_t index,
+		       const struct gp_moment *moment)
 {
 	struct gp_subject subject = { .moment = moment };
-	struct bucket bucket;
+	bool is_first = !thin->is_used[index];
+
+	for (size_t i = 0; i < thin->id_count; i++) {
+		enum gp_measure_id id = thin->ids[i];
+		struct extreme *least = &thin->buckets[index].least[id];
+		struct extreme *most = &thin->buckets[index].most[id];
+		double value = gp_measure_value(id, &subject);
+
+		if (is_first || value < least->value)
+			*least = (struct extreme){ value, *moment };
+		if (is_first || value > most->value)
+			*most = (struct extreme){ value, *moment };
+	}
+	thin->is_used[index] = true;
+}
+
+void gp_thin_add(struct gp_thin *thin, const struct gp_moment *moment)
+{
+	size_t index;
 
 	assert(!thin->has_last || moment->event >= thin->last.event);
 	while (moment->event / thin->width >= GP_THIN_BUCKETS)
 		fold(thin);
+	index = moment->event / thin->width;
 	/* Unchanged values are no new extreme, except in a new bucket. */
-	if (!has_changed(thin, moment) &&
-	    thin->is_used[moment->event / thin->width]) {
-		thin->last = *moment;
-		return;
-	}
-	for (unsigned id = 0; id < GP_MEASURES; id++)
-		if (is_of_moment(id))
-			bucket.least[id] = bucket.most[id] = (struct extreme){
-				gp_measure_value(id, &subject), *moment
-			};
-	add_bucket(thin, moment->event / thin->width, &bucket);
+	if (has_changed(thin, moment) || !thin->is_used[index])
+		add_moment(thin, index, moment);
 	thin->last = *moment;
 	thin->has_last = true;
 }
@@ -135,12 +142,10 @@ size_t gp_thin_moments(const struct gp_thin *thin, struct gp_moment **moments)
 	for (size_t i = 0; i < GP_THIN_BUCKETS; i++) {
 		const struct bucket *bucket = &thin->buckets[i];
 
-		for (unsigned id = 0; thin->is_used[i] && id < GP_MEASURES;
-		     id++) {
-			if (!is_of_moment(id))
-				continue;
-			list[count++] = bucket->least[id].moment;
-			list[count++] = bucket->most[id].moment;
+		for (size_t j = 0; thin->is_used[i] && j < thin->id_count;
+		     j++) {
+			list[count++] = bucket->least[thin->ids[j]].moment;
+			list[count++] = bucket->most[thin->ids[j]].moment;
 		}
 	}
 	if (thin->has_last)

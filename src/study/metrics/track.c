@@ -26,6 +26,7 @@ struct unit {
 struct unit_map {
 	struct unit *units; /* sorted by address */
 	size_t count, room;
+	size_t found; /* index of the last unit found: often the next one */
 };
 
 /* The first unit that begins at or above addr. */
@@ -61,16 +62,23 @@ static void unit_map_remove(struct unit_map *map, uint64_t addr, uint64_t size)
 	map->count -= to - from;
 }
 
+static bool contains(const struct unit_map *map, size_t index, uint64_t addr)
+{
+	return addr - map->units[index].addr < map->units[index].size;
+}
+
 /* The unit that contains an address; NULL: none. */
 static struct unit *unit_map_find(struct unit_map *map, uint64_t addr)
 {
-	size_t at = lower(map, addr);
+	size_t above;
 
-	if (at < map->count && map->units[at].addr == addr)
-		return &map->units[at];
-	if (!at || addr - map->units[at - 1].addr >= map->units[at - 1].size)
+	if (map->found < map->count && contains(map, map->found, addr))
+		return &map->units[map->found];
+	above = lower(map, addr + 1);
+	if (!above || !contains(map, above - 1, addr))
 		return NULL;
-	return &map->units[at - 1];
+	map->found = above - 1;
+	return &map->units[map->found];
 }
 
 /* Updates `pinned` to the event and returns it. */
