@@ -232,8 +232,6 @@ static uint64_t halve(struct search *s, enum gp_headroom_goal goal,
 	return fine;
 }
 
-#define FORESEEN 8 /* runs to make in advance; each uses memory */
-
 static uint64_t middle_of(const struct known_range *gap)
 {
 	return gap->from + (gap->to - gap->from) / 2 / GRAIN * GRAIN;
@@ -243,7 +241,7 @@ static uint64_t middle_of(const struct known_range *gap)
  * in advance on several threads. */
 static void foresee(struct search *s, const struct known_range *gaps, size_t n)
 {
-	struct run_asked asked[FORESEEN];
+	struct run_asked asked[RUNS_FORESEEN];
 
 	for (size_t i = 0; i < n; i++)
 		asked[i] = (struct run_asked){
@@ -259,11 +257,11 @@ static void foresee(struct search *s, const struct known_range *gaps, size_t n)
 static void fill(struct search *s, enum gp_headroom_goal goal, uint64_t from,
 		 uint64_t to)
 {
-	struct known_range gaps[FORESEEN];
+	struct known_range gaps[RUNS_FORESEEN];
 
 	for (uint32_t i = 0; i < s->config->tries && s->status == GP_OK; i++) {
-		size_t n =
-			known_gaps(&s->known[goal], from, to, gaps, FORESEEN);
+		size_t n = known_gaps(&s->known[goal], from, to, gaps,
+				      RUNS_FORESEEN);
 
 		if (!n)
 			break;

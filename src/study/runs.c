@@ -465,12 +465,12 @@ enum gp_status runs_foresee_range(struct runs *runs,
 void runs_foresee(struct runs *runs, const struct run_asked *asked,
 		  size_t count, size_t threads)
 {
-	size_t begun = 0;
+	size_t begun = 0, most = gp_smaller(threads, RUNS_FORESEEN);
 
 	if (threads < 2 || !is_default_engine(runs))
 		return;
 	drop_taken(runs);
-	for (size_t i = 0; i < count && begun < threads; i++) {
+	for (size_t i = 0; i < count && begun < most; i++) {
 		if (!find_run(runs, &asked[i]) &&
 		    !find_facts(runs, &asked[i]) &&
 		    !find_foreseen(runs, &asked[i])) {

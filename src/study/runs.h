@@ -83,6 +83,9 @@ void runs_destroy(struct runs *runs);
 enum gp_status runs_ask(struct runs *runs, const struct run_asked *asked,
 			const struct run_outcome **outcome,
 			struct gp_diag *diag);
+/* Most runs to make in advance at a time; each uses memory. */
+#define RUNS_FORESEEN 8
+
 /*
  * Makes runs in advance that runs_ask() will probably be called with soon, on
  * several threads, once the first one is neither made nor foreseen: this one,
