@@ -3,6 +3,7 @@
 #include "base/bytes.h"
 
 #include <ctype.h>
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -155,6 +156,14 @@ bool gp_bytes_parse(const char *text, uint64_t *bytes)
 	*bytes = is_digits && !power ? strtoull(text, NULL, 10)
 				     : (uint64_t)value;
 	return true;
+}
+
+uint64_t gp_percent_of(uint64_t whole, double percent)
+{
+	/* Two roundings may have lost what makes it a whole number. */
+	double part = (double)whole * percent / 100 * (1 + 4 * DBL_EPSILON);
+
+	return part < 18446744073709551616.0 ? (uint64_t)part : UINT64_MAX;
 }
 
 bool gp_bytes_lacks_unit(const char *text)

@@ -38,6 +38,10 @@ bool gp_count_parse(const char *text, uint64_t *count);
  */
 bool gp_bytes_parse(const char *text, uint64_t *bytes);
 
+/* percent of whole, rounded down: 29 % of 100 is 29, although 0.29 * 100 is
+ * less in binary. Of what is more than can be counted, the most that can. */
+uint64_t gp_percent_of(uint64_t whole, double percent);
+
 /* Whether the text is a number without a unit. */
 bool gp_bytes_lacks_unit(const char *text);
 

@@ -34,6 +34,7 @@ START_TEST(test_limits_have_bounds)
 		{ BYTES, "+0%", 1000, 1000 },
 		{ BYTES, "+0", 1000, 1000 },
 		{ BYTES, "+29%", 100, 129 },
+		{ BYTES, "+2.3%", 26000, 26598 },
 		{ BYTES, "+1KiB", 1000, 2024 },
 		{ BYTES, "+64 MiB", 0, 64 << 20 },
 		{ BYTES, "1GiB", 5, 1 << 30 },

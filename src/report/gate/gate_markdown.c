@@ -314,9 +314,12 @@ static void put_file(const struct gp_gate_report *report,
 		put_table(report, file, ALL, out);
 		fputs("</details>\n\n", out);
 	}
-	if (gp_gate_is_relative(file)) {
-		fputs("If this is intended: `gpupool check --update` with ",
-		      out);
+	if (gp_gate_is_over(file, GP_GATE_OVER_BASELINE)) {
+		fprintf(out,
+			"If this is intended: %s`gpupool check --update` with ",
+			gp_gate_is_over(file, GP_GATE_OVER_VALUE)
+				? "change the limit that is a value, then "
+				: "");
 		put_code(file->gate->path, out);
 		fputs(", and commit ", out);
 		put_code(file->gate->baseline_path, out);

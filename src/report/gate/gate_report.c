@@ -70,6 +70,24 @@ const char *gp_gate_change_text(const struct gp_number *number,
 	return text;
 }
 
+/* If the value is beyond the bound and prints like it: by how much. */
+static void tell_apart(const struct gp_number *number,
+		       const struct gp_gate_verdict *verdict, const char *bound,
+		       char limit[GP_GATE_LIMIT])
+{
+	int64_t more = verdict->now.value - verdict->bound;
+	char now[GP_GATE_TEXT], by[GP_PLURAL_TEXT];
+	size_t length = strlen(limit);
+
+	value_text(number, verdict->now.value, now);
+	if (!verdict->is_worse || number->unit != GP_NUMBER_BYTES || !more ||
+	    strcmp(now, bound) != 0)
+		return;
+	snprintf(limit + length, GP_GATE_LIMIT - length, ", which is %s %s",
+		 gp_plural_text(magnitude(more), "byte", by),
+		 more < 0 ? "more" : "less");
+}
+
 const char *gp_gate_limit_text(const struct gp_number *number,
 			       const struct gp_gate_verdict *verdict,
 			       char text[GP_GATE_LIMIT])
@@ -79,13 +97,16 @@ const char *gp_gate_limit_text(const struct gp_number *number,
 	char bound[GP_GATE_TEXT];
 
 	value_text(number, verdict->bound, bound);
-	if (limit->is_default)
+	if (limit->is_default) {
 		snprintf(text, GP_GATE_LIMIT, "no worse than the baseline");
-	else if (limit->kind == GP_LIMIT_VALUE)
+		return text;
+	}
+	if (limit->kind == GP_LIMIT_VALUE)
 		snprintf(text, GP_GATE_LIMIT, "%s %s", least, bound);
 	else
 		snprintf(text, GP_GATE_LIMIT, "%s, %s %s", limit->text, least,
 			 bound);
+	tell_apart(number, verdict, bound, text);
 	return text;
 }
 
@@ -102,23 +123,6 @@ static const char *where(const struct gp_gate_verdict *verdict, char text[32])
 	return text;
 }
 
-/* If the bound and the value print alike, adds the difference in bytes. */
-static void tell_apart(const struct gp_number *number,
-		       const struct gp_gate_verdict *verdict, const char *now,
-		       char limit[GP_GATE_LIMIT])
-{
-	int64_t more = verdict->now.value - verdict->bound;
-	char bound[GP_GATE_TEXT];
-	size_t length = strlen(limit);
-
-	value_text(number, verdict->bound, bound);
-	if (number->unit != GP_NUMBER_BYTES || !more || strcmp(now, bound) != 0)
-		return;
-	snprintf(limit + length, GP_GATE_LIMIT - length,
-		 ", which is %s bytes %s", GP_COUNT(magnitude(more)),
-		 more < 0 ? "more" : "less");
-}
-
 const char *gp_gate_sentence(const struct gp_gate_report *report,
 			     const struct gp_gate_verdict *verdict,
 			     char text[GP_GATE_SENTENCE])
@@ -132,8 +136,6 @@ const char *gp_gate_sentence(const struct gp_gate_report *report,
 	gp_gate_reading_text(number, &verdict->baseline, from);
 	gp_gate_reading_text(number, &verdict->now, to);
 	gp_gate_limit_text(number, verdict, limit);
-	if (!verdict->limit->is_default)
-		tell_apart(number, verdict, to, limit);
 	if (is_same(&verdict->baseline, &verdict->now))
 		snprintf(text, GP_GATE_SENTENCE,
 			 "%s: %s, as in the baseline; limit: %s", number->name,
@@ -407,18 +409,22 @@ static void write_title(const struct gp_page *page,
 			     file->gate->path, wrong, runs, worse);
 }
 
-bool gp_gate_is_relative(const struct gp_gate_file *file)
+bool gp_gate_is_over(const struct gp_gate_file *file, enum gp_gate_over over)
 {
 	for (size_t i = 0; i < file->count; i++)
 		for (size_t d = 0; d < file->results[i].device_count; d++) {
 			const struct gp_gate_device *device =
 				&file->results[i].devices[d];
 
-			for (size_t k = 0; k < device->verdict_count; k++)
-				if (device->verdicts[k].is_worse &&
-				    device->verdicts[k].limit->kind !=
-					    GP_LIMIT_VALUE)
+			for (size_t k = 0; k < device->verdict_count; k++) {
+				const struct gp_gate_verdict *v =
+					&device->verdicts[k];
+
+				if (v->is_worse &&
+				    (v->limit->kind == GP_LIMIT_VALUE) ==
+					    (over == GP_GATE_OVER_VALUE))
 					return true;
+			}
 		}
 	return false;
 }
@@ -430,11 +436,15 @@ static void write_file(const struct gp_page *page,
 	write_title(page, file);
 	for (size_t i = 0; i < file->count; i++)
 		write_result(page, report, &file->results[i]);
-	if (gp_gate_is_relative(file))
-		gp_page_line(page, GP_TONE_PLAIN, 2,
-			     "If this is intended: gpupool check --update %s, "
-			     "and commit %s.",
-			     file->gate->path, file->gate->baseline_path);
+	if (gp_gate_is_over(file, GP_GATE_OVER_BASELINE))
+		gp_page_line(
+			page, GP_TONE_PLAIN, 2,
+			"If this is intended: %sgpupool check --update %s, "
+			"and commit %s.",
+			gp_gate_is_over(file, GP_GATE_OVER_VALUE)
+				? "change the limit that is a value, then "
+				: "",
+			file->gate->path, file->gate->baseline_path);
 	else if (gp_gate_count(file, GP_FAILED))
 		gp_page_line(page, GP_TONE_PLAIN, 2,
 			     "If this is intended: change the limit in %s.",

@@ -118,7 +118,9 @@ void gp_gate_emit_value(struct gp_emit *json, const char *key,
 
 /* How many results have that status; GP_INPUT: or worse. */
 size_t gp_gate_count(const struct gp_gate_file *file, enum gp_status status);
-/* Whether what got worse would pass with another baseline. */
-bool gp_gate_is_relative(const struct gp_gate_file *file);
+/* Whether something is beyond such a limit: one that another baseline changes,
+ * or one that is a value. */
+enum gp_gate_over { GP_GATE_OVER_BASELINE, GP_GATE_OVER_VALUE };
+bool gp_gate_is_over(const struct gp_gate_file *file, enum gp_gate_over over);
 
 #endif

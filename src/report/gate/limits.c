@@ -144,11 +144,11 @@ enum gp_status gp_limit_parse(struct gp_limit *limit,
 	return GP_OK;
 }
 
-static int64_t saturate(double value)
+static int64_t share_of(int64_t base, double percent)
 {
-	if (value >= 9.2e18)
-		return INT64_MAX;
-	return (int64_t)value;
+	uint64_t share = gp_percent_of((uint64_t)base, percent);
+
+	return share < INT64_MAX ? (int64_t)share : INT64_MAX;
 }
 
 int64_t gp_limit_bound(const struct gp_limit *limit,
@@ -159,7 +159,7 @@ int64_t gp_limit_bound(const struct gp_limit *limit,
 	if (limit->kind == GP_LIMIT_VALUE)
 		return limit->amount;
 	if (limit->kind == GP_LIMIT_SHARE)
-		by = saturate((double)base * limit->share / 100);
+		by = share_of(base, limit->share);
 	if (number->more_is_better)
 		return by > base ? 0 : base - by;
 	return by > INT64_MAX - base ? INT64_MAX : base + by;
