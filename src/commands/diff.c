@@ -52,9 +52,9 @@ struct class_pairs {
 
 /* How much more B may reserve: "2%" or "100MiB". */
 struct limit {
-	bool is_there, is_ratio;
+	bool is_there, is_share;
 	uint64_t bytes;
-	double ratio;
+	double percent;
 };
 
 /* ---- which ranks of two jobs are compared: files by name ---- */
@@ -390,8 +390,8 @@ static enum gp_status limit_parse(const char *text, struct limit *limit,
 	*limit = (struct limit){ .is_there = true };
 	if (end != text && !strcmp(end, "%") && isfinite(percent) &&
 	    percent >= 0) {
-		limit->is_ratio = true;
-		limit->ratio = percent / 100;
+		limit->is_share = true;
+		limit->percent = percent;
 		return GP_OK;
 	}
 	if (gp_bytes_parse(text, &limit->bytes))
@@ -407,8 +407,8 @@ static bool is_over(const struct limit *limit, uint64_t a, uint64_t b)
 {
 	if (b <= a)
 		return false;
-	if (limit->is_ratio)
-		return (double)(b - a) > limit->ratio * (double)a;
+	if (limit->is_share)
+		return b - a > gp_percent_of(a, limit->percent);
 	return b - a > limit->bytes;
 }
 
@@ -431,9 +431,9 @@ static enum gp_status limit_hold(const struct limit *limit,
 
 		if (!is_over(limit, a, b))
 			continue;
-		if (limit->is_ratio)
+		if (limit->is_share)
 			snprintf(allowed, sizeof(allowed), "%g %%",
-				 limit->ratio * 100);
+				 limit->percent);
 		else
 			snprintf(allowed, sizeof(allowed), "%s",
 				 GP_BYTES(limit->bytes));
