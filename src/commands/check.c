@@ -17,6 +17,7 @@
 #include "commands/output.h"
 #include "commands/plan.h"
 #include "commands/progress.h"
+#include "commands/studying.h"
 #include "gpupool/input.h"
 #include "report/gate/gate_report.h"
 #include "study/sweep/thread_pool.h"
@@ -320,6 +321,18 @@ static enum gp_status judge_device(struct held_run *s, size_t d)
 	return is_worse ? GP_FAILED : GP_OK;
 }
 
+static enum gp_status estimate(struct held_run *s)
+{
+	struct gp_estimate *estimates;
+	enum gp_status status = gp_estimating_make(
+		&s->plan, s->trace, &estimates, &s->result->diag);
+
+	for (size_t d = 0; estimates && d < s->result->device_count; d++)
+		s->result->devices[d].estimate = estimates[d];
+	free(estimates);
+	return status;
+}
+
 static enum gp_status judge(struct held_run *s)
 {
 	enum gp_status worst = GP_OK, status = check_devices(s);
@@ -337,7 +350,8 @@ static enum gp_status judge(struct held_run *s)
 		if (status > worst)
 			worst = status;
 	}
-	return worst;
+	status = estimate(s);
+	return status > worst ? status : worst;
 }
 
 /* Drops numbers without limits from a record: baselines are short, for reading

@@ -454,6 +454,10 @@ const struct gp_key keys_of_runs[] = {
 	NEW("check_device", "A device of a run."),
 	KEY("device", COUNT, 0, "CUDA's ordinal."),
 	OBJECT("divergence", NULLABLE, "check_divergence"),
+	NAMED("estimate", NULLABLE, "estimate",
+	      "Of the whole program, where the trace is a window of it, cached "
+	      "under other settings: the values are of a replay that begins "
+	      "with that memory."),
 	OBJECT("limits", LIST, "check_limit"),
 
 	NEW("check_limit", "A limit."),

@@ -270,6 +270,10 @@ static void put_notes(const struct gp_gate_file *file, FILE *out)
 			if (result->status == GP_FAILED)
 				any |= put_note(result, &result->devices[d],
 						text, out);
+			any |= put_note(result, &result->devices[d],
+					gp_gate_estimate_text(
+						&result->devices[d], text),
+					out);
 		}
 		any |= put_note(result, NULL, gp_gate_shrunk_text(result, text),
 				out);

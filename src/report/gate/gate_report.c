@@ -11,6 +11,8 @@
 
 #include "base/bytes.h"
 #include "report/emit.h"
+#include "report/head.h"
+#include "report/object.h"
 #include "report/page.h"
 
 static uint64_t magnitude(int64_t value)
@@ -188,6 +190,23 @@ const char *gp_gate_divergence_text(const struct gp_gate_divergence *divergence,
 	return text;
 }
 
+const char *gp_gate_estimate_text(const struct gp_gate_device *device,
+				  char text[GP_GATE_SENTENCE])
+{
+	const struct gp_estimate *estimate = &device->estimate;
+	char bounds[GP_ESTIMATE_TEXT];
+
+	*text = 0;
+	if (estimate->is_there)
+		snprintf(text, GP_GATE_SENTENCE,
+			 "the numbers are of a replay from what the trace "
+			 "begins with, which was cached under other settings; "
+			 "the whole program's peak reserved is %s, %s",
+			 GP_BYTES(estimate->reserved),
+			 gp_estimate_text(estimate, bounds));
+	return text;
+}
+
 const char *gp_gate_shrunk_text(const struct gp_gate_result *result,
 				char text[GP_GATE_SENTENCE])
 {
@@ -355,6 +374,22 @@ static void write_gains(const struct gp_page *page,
 					  result->devices[d].device, which));
 }
 
+static void write_estimates(const struct gp_page *page,
+			    const struct gp_gate_result *result)
+{
+	char text[GP_GATE_SENTENCE], which[WHICH];
+
+	for (size_t d = 0; d < result->device_count; d++) {
+		const struct gp_gate_device *device = &result->devices[d];
+
+		if (*gp_gate_estimate_text(device, text))
+			gp_page_line(page, GP_TONE_PLAIN, 4, "  %s%s",
+				     which_text(result->device_count,
+						device->device, which),
+				     text);
+	}
+}
+
 static size_t count_verdicts(const struct gp_gate_result *result)
 {
 	size_t count = 0;
@@ -386,6 +421,7 @@ static void write_result(const struct gp_page *page,
 			     result->run->name,
 			     gp_gate_trouble(&result->diag, trouble));
 	}
+	write_estimates(page, result);
 }
 
 static void write_title(const struct gp_page *page,
@@ -576,6 +612,9 @@ static void emit_device(struct gp_emit *json,
 	gp_emit_open(json, NULL, '{', GP_EMIT_LINES);
 	gp_emit_uint(json, "device", device->device);
 	emit_divergence(json, &device->divergence);
+	gp_emit_object(json, "estimate", "estimate",
+		       device->estimate.is_there ? &device->estimate : NULL,
+		       GP_EMIT_LINES);
 	gp_emit_open(json, "limits", '[', GP_EMIT_LINES);
 	for (size_t i = 0; i < device->verdict_count; i++)
 		emit_verdict(json, report, &device->verdicts[i]);

@@ -17,6 +17,9 @@ struct gp_gate_device {
 	struct gp_gate_verdict *verdicts;
 	size_t verdict_count;
 	struct gp_gate_divergence divergence;
+	/* Of the whole program, where the trace is a window of it that cached
+	 * under other settings. */
+	struct gp_estimate estimate;
 };
 
 /* The result of a run. GP_OK: all limits are kept; GP_FAILED: some are not;
@@ -98,6 +101,11 @@ const char *gp_gate_run_text(const struct gp_gate_result *result,
 /* The same of where two runs diverge; "" when they do not. */
 const char *gp_gate_divergence_text(const struct gp_gate_divergence *divergence,
 				    char text[GP_GATE_SENTENCE]);
+
+/* What the whole program reserves, where the judged numbers do not say it: an
+ * estimate; "" otherwise. */
+const char *gp_gate_estimate_text(const struct gp_gate_device *device,
+				  char text[GP_GATE_SENTENCE]);
 
 /* Of a run whose limits are kept, if it makes less than half of the requests of
  * its baseline: one that was aborted keeps every upper limit. "" otherwise. */
