@@ -216,6 +216,7 @@ static void find_floor(struct session *s, const struct gp_trace *trace,
 	gp_progress_step(&s->progress, "looking for a packing");
 	gp_spans_of_trace(trace, device, GP_FLOOR_ROUND, &spans);
 	gp_floor_find(&config, &floor);
+	run->start = gp_state_reserved(&trace->devices[device].start);
 	run->live = floor.bound;
 	run->packing = floor.height;
 	gp_floor_release(&floor);

@@ -394,6 +394,13 @@ static void put_device(const struct gp_engines_report *report,
 	gp_page_line(page, GP_TONE_PLAIN, 2,
 		     "Floor: %s is live at once, and a packing of %s exists.",
 		     GP_BYTES(runs->live), GP_BYTES(runs->packing));
+	if (runs->start)
+		gp_page_line(page, GP_TONE_PLAIN, 2,
+			     "The trace begins with %s reserved under the "
+			     "recorded settings, and so does caching under "
+			     "others, whose peaks gpupool sweep estimates; "
+			     "other allocators begin with what was in use.",
+			     GP_BYTES(runs->start));
 	gp_page_blank(page);
 	gp_table_begin(&table, "runs");
 	put_runs(&table, runs, report->entry_count, page, style->ascii);

@@ -264,6 +264,7 @@ struct gp_engine_run {
 	uint64_t reserved, allocated;
 	double fragmentation; /* at the peak of reserved */
 	uint64_t live, packing;
+	uint64_t start; /* bytes reserved when the trace begins */
 	uint64_t device_calls, time_us;
 	uint64_t dropped, retries;
 	uint64_t need;	     /* 0: not asked, or not known */
