@@ -421,7 +421,8 @@ static enum gp_status resume(struct session *s, struct gp_diag *diag)
 	status = gp_sweep_report_read(&before, path, diag);
 	if (status != GP_OK)
 		return status;
-	status = gp_sweep_report_join(&s->sweep, &before, diag);
+	status =
+		gp_sweep_report_join(&s->sweep, &before, GP_SWEEP_RESUME, diag);
 	if (status != GP_OK)
 		gp_diag_file(diag, path);
 	gp_sweep_report_release(&before);
@@ -827,7 +828,7 @@ static enum gp_status add_part(struct gp_sweep_report *sweep, const char *path,
 
 	if (status != GP_OK)
 		return status;
-	status = gp_sweep_report_join(sweep, &part, diag);
+	status = gp_sweep_report_join(sweep, &part, GP_SWEEP_MERGE, diag);
 	if (status != GP_OK)
 		gp_diag_file(diag, path);
 	gp_sweep_report_release(&part);

@@ -862,8 +862,15 @@ static bool is_same_sweep(const char *head, const char *other)
 	return is_same;
 }
 
+/* 0: no result; 1: a failure; 2: numbers. */
+static int worth(const struct gp_sweep_report_run *run)
+{
+	return run->is_done ? 1 + !*run->row.failure : 0;
+}
+
 enum gp_status gp_sweep_report_join(struct gp_sweep_report *sweep,
 				    struct gp_sweep_report *other,
+				    enum gp_sweep_join purpose,
 				    struct gp_diag *diag)
 {
 	if (!is_same_sweep(sweep->head, other->head)) {
@@ -872,15 +879,13 @@ enum gp_status gp_sweep_report_join(struct gp_sweep_report *sweep,
 		return gp_diag_set(diag, GP_INPUT, "it is of another sweep");
 	}
 	for (size_t i = 0; i < sweep->entry_count * sweep->trace_count; i++) {
-		struct gp_sweep_report_run *run = &sweep->runs[i];
+		struct gp_sweep_report_run run = sweep->runs[i];
+		int least = purpose == GP_SWEEP_RESUME ? 2 : worth(&run) + 1;
 
-		/* Runs that failed are not taken over, so that they are tried
-		 * again. */
-		if (run->is_done || !other->runs[i].is_done ||
-		    *other->runs[i].row.failure)
+		if (worth(&run) == 2 || worth(&other->runs[i]) < least)
 			continue;
-		*run = other->runs[i];
-		other->runs[i] = (struct gp_sweep_report_run){ 0 };
+		sweep->runs[i] = other->runs[i];
+		other->runs[i] = run;
 	}
 	return GP_OK;
 }

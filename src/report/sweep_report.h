@@ -106,10 +106,14 @@ char *gp_sweep_report_failed_body(const struct gp_run *run);
 enum gp_status gp_sweep_report_read(struct gp_sweep_report *sweep,
 				    const char *path, struct gp_diag *diag);
 
-/* Takes over the runs of other that are missing. GP_INPUT: they are of another
- * sweep. */
+/* Takes over the runs of other that are missing: to be put together all of
+ * them, also in place of ones that failed; to be resumed, only those that did
+ * not fail, as the others are tried again. GP_INPUT: they are of another sweep.
+ */
+enum gp_sweep_join { GP_SWEEP_MERGE, GP_SWEEP_RESUME };
 enum gp_status gp_sweep_report_join(struct gp_sweep_report *sweep,
 				    struct gp_sweep_report *other,
+				    enum gp_sweep_join purpose,
 				    struct gp_diag *diag);
 
 /* Runs that are asked for, and those done. */
