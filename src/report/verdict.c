@@ -235,12 +235,18 @@ struct gp_words verdict_sentence(const struct gp_verdict *v)
 /* ---- what else there is to know ---- */
 
 /* The memory that would suffice: more than what is live, which must also be
- * placed. */
+ * placed.  To the byte where it would read like the memory that is too little.
+ */
 static void say_need(struct gp_words *words, const struct gp_verdict *v)
 {
+	char need[GP_BYTES_TEXT];
+
 	if (!v->need || v->need == GP_UNLIMITED || v->high)
 		return;
-	gp_say(words, "It needs a device of %s", GP_BYTES(v->need));
+	gp_bytes_text(v->need, need);
+	if (!strcmp(need, GP_BYTES(v->capacity)))
+		gp_bytes_exact(v->need, need);
+	gp_say(words, "It needs a device of %s", need);
 	if (v->need != v->need_as_recorded)
 		gp_say(words, " with the best setting");
 	else if (v->begins == GP_BEGINS_WINDOW)
