@@ -647,10 +647,10 @@ static size_t match(const struct side *a, uint32_t i, const struct side *b,
 {
 	struct gp_share *x, *y;
 	struct gp_share_pair *matched;
-	size_t x_count = gp_share_out(a->trace, i, &a->plan.results[i].peak,
-				      sharing, &x);
-	size_t y_count = gp_share_out(b->trace, k, &b->plan.results[k].peak,
-				      sharing, &y);
+	size_t x_count =
+		gp_share_out(a->trace, i, &a->plan.results[i], sharing, &x);
+	size_t y_count =
+		gp_share_out(b->trace, k, &b->plan.results[k], sharing, &y);
 	size_t count = gp_share_match(x, x_count, y, y_count, &matched);
 
 	free(x);

@@ -206,8 +206,8 @@ static void check_shares(const struct gp_trace *trace, uint32_t device,
 			 const struct taken *taken, enum gp_sharing sharing)
 {
 	struct gp_share *shares;
-	size_t count = gp_share_out(trace, device, &taken->result.peak, sharing,
-				    &shares);
+	size_t count =
+		gp_share_out(trace, device, &taken->result, sharing, &shares);
 	uint64_t live = 0, rounding = 0;
 
 	for (size_t i = 0; i < count; i++) {

@@ -317,11 +317,13 @@ START_TEST(a_window_shares_out_what_was_there_at_its_start)
 		"{\"op\": \"free\", \"id\": 1}, "
 		"{\"op\": \"alloc\", \"id\": 4, \"size\": 1024, \"site\": 2}"
 		"]}]}");
+	const struct gp_replay_result result = {
+		.peak = trace->devices[0].start,
+	};
 	struct gp_share *shares;
 
-	ck_assert_uint_eq(gp_share_out(trace, 0, &trace->devices[0].start,
-				       GP_SHARE_BY_SITE, &shares),
-			  2);
+	ck_assert_uint_eq(
+		gp_share_out(trace, 0, &result, GP_SHARE_BY_SITE, &shares), 2);
 	ck_assert_str_eq(shares[0].name, "t.py:1 f");
 	ck_assert_uint_eq(shares[0].blocks, 1);
 	ck_assert_uint_eq(shares[0].requested, 10000000);
@@ -338,9 +340,38 @@ START_TEST(a_window_shares_out_what_was_there_at_its_start)
 }
 END_TEST
 
+/* A request that is not served is one of its line, which does not hold it; one
+ * that failed only when it was recorded is held. */
+START_TEST(what_is_not_served_is_not_held)
+{
+	struct gp_trace *trace = trace_of(
+		"{\"format\": \"gpupool-trace\", \"version\": 1, \"sites\": "
+		"[\"t.py:1 f\", \"t.py:2 f\"], \"devices\": "
+		"[{\"device\": 0, \"events\": ["
+		"{\"op\": \"alloc\", \"id\": 1, \"size\": 512, \"site\": 0}, "
+		"{\"op\": \"alloc\", \"id\": 2, \"size\": 1024, \"site\": 0}, "
+		"{\"op\": \"alloc\", \"id\": 3, \"size\": 2048, \"site\": 1, "
+		"\"refused\": true}]}]}");
+	uint64_t second = 1;
+	const struct gp_replay_result result = {
+		.ooms = { .events = &second, .count = 1 },
+	};
+	struct gp_share *shares;
+
+	ck_assert_uint_eq(
+		gp_share_out(trace, 0, &result, GP_SHARE_BY_SITE, &shares), 2);
+	ck_assert_uint_eq(shares[0].requests, 2);
+	ck_assert_uint_eq(shares[0].most, 512);
+	ck_assert_uint_eq(shares[1].most, 2048);
+	free(shares);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
+		{ what_is_not_served_is_not_held, 0 },
 		{ the_largest_change_comes_first, 0 },
 		{ a_line_that_holds_nothing_at_the_peak_is_not_gone, 0 },
 		{ lines_that_all_moved_down_by_one_follow, 0 },

@@ -105,11 +105,11 @@ struct gp_share {
 
 enum gp_sharing { GP_SHARE_BY_SITE, GP_SHARE_BY_SIZE };
 
-/* Sums the state's live blocks, and what the shares of the whole run hold at
- * most. The caller frees *shares. */
+/* Sums the live blocks of result->peak, and what the shares hold at most in
+ * that run. The caller frees *shares. */
 size_t gp_share_out(const struct gp_trace *trace, uint32_t device,
-		    const struct gp_state *state, enum gp_sharing sharing,
-		    struct gp_share **shares);
+		    const struct gp_replay_result *result,
+		    enum gp_sharing sharing, struct gp_share **shares);
 
 /* Of the whole programs, whichever moments are compared. */
 enum gp_share_fate {

@@ -73,6 +73,15 @@ static void drop(struct walk *w, uint32_t id)
 	w->held[id].size = 0;
 }
 
+static void ask(struct walk *w, uint32_t site, uint64_t size)
+{
+	struct gp_share *share =
+		&w->sharing->shares[index_of(w->sharing, site, size)];
+
+	share->requests++;
+	share->asked += size;
+}
+
 static void take(struct walk *w, uint32_t id, uint32_t site, uint64_t size)
 {
 	size_t i = index_of(w->sharing, site, size);
@@ -81,16 +90,16 @@ static void take(struct walk *w, uint32_t id, uint32_t site, uint64_t size)
 	drop(w, id);
 	w->held[id] = (struct held){ i, size };
 	w->now[i] += size;
-	share->requests++;
-	share->asked += size;
 	if (w->now[i] > share->most)
 		share->most = w->now[i];
 }
 
 /* Adds up what each share requests, and holds at most, in the whole run. */
 static void follow(const struct gp_device_trace *device,
+		   const struct gp_replay_result *result,
 		   struct sharing *sharing)
 {
+	size_t oom = 0;
 	size_t ids = (size_t)device->block_ids + 1;
 	struct walk w = {
 		.sharing = sharing,
@@ -101,16 +110,23 @@ static void follow(const struct gp_device_trace *device,
 	for (size_t i = 0; i < device->start.block_count; i++) {
 		const struct gp_block *block = &device->start.blocks[i];
 
-		if (block->state == GP_ACTIVE && block->id < device->block_ids)
-			take(&w, block->id, block->site, live_of(block));
+		if (block->state != GP_ACTIVE || block->id >= device->block_ids)
+			continue;
+		ask(&w, block->site, live_of(block));
+		take(&w, block->id, block->site, live_of(block));
 	}
 	for (size_t i = 0; i < device->event_count; i++) {
 		const struct gp_event *event = &device->events[i];
 
-		if (event->kind == GP_ALLOC && !(event->flags & GP_REFUSED))
-			take(&w, event->id, event->site, event->size);
-		else if (event->kind == GP_FREE)
+		if (event->kind == GP_FREE)
 			drop(&w, event->id);
+		if (event->kind != GP_ALLOC)
+			continue;
+		ask(&w, event->site, event->size);
+		if (oom < result->ooms.count && result->ooms.events[oom] == i)
+			oom++;
+		else if (!result->refused || i != result->first_refusal_event)
+			take(&w, event->id, event->site, event->size);
 	}
 	free(w.held);
 	free(w.now);
@@ -176,7 +192,7 @@ static size_t pack(struct gp_share *shares, size_t count)
 }
 
 size_t gp_share_out(const struct gp_trace *trace, uint32_t device,
-		    const struct gp_state *state, enum gp_sharing kind,
+		    const struct gp_replay_result *result, enum gp_sharing kind,
 		    struct gp_share **shares)
 {
 	const struct gp_device_trace *t = &trace->devices[device];
@@ -189,8 +205,8 @@ size_t gp_share_out(const struct gp_trace *trace, uint32_t device,
 	};
 
 	sharing.shares = gp_mem_alloc(sharing.count, sizeof(*sharing.shares));
-	follow(t, &sharing);
-	sum(t, state, &sharing);
+	follow(t, result, &sharing);
+	sum(t, &result->peak, &sharing);
 	name_shares(trace, &sharing);
 	free(shown);
 	*shares = sharing.shares;
