@@ -334,8 +334,10 @@ def checks():
 
     @test("odd-links")
     def _():
-        # A moment behind the end is the end; settings that are none are told.
+        # A moment behind the end is the end, and the first stays in the link;
+        # settings that are none are told.
         for link, is_told in (
+            ("event=0", False),
             ("event=999999999999", False),
             ("conf=nonsense:1&torch=9.99&capacity=x", True),
         ):
@@ -346,6 +348,9 @@ def checks():
                 f"{RUN}.dataset.took !== undefined || !{TROUBLE}.hidden"
             )
             assert browser.value(f"!{TROUBLE}.hidden") == is_told, link
+            if link == "event=0":
+                href = browser.value("document.getElementById('link').href")
+                assert href.endswith(link), href
             if is_told:
                 browser.value("document.getElementById('reset').click()")
                 browser.wait(f"{TROUBLE}.hidden")

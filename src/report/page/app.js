@@ -99,7 +99,7 @@ function hashText() {
 		if (by("capacity").value.trim())
 			words.set("capacity", by("capacity").value.trim());
 	}
-	if (chart.at) words.set("event", String(chart.at));
+	words.set("event", String(chart.at));
 	return "#" + words;
 }
 
