@@ -72,7 +72,7 @@ static void annotate_result(FILE *out, const struct gp_gate_report *report,
 	}
 	for (size_t d = 0; d < f->result->device_count; d++) {
 		f->device = &f->result->devices[d];
-		gp_gate_divergence_text(&f->device->divergence, divergence);
+		gp_gate_divergence_text(f->result, f->device, divergence);
 		for (size_t i = 0; i < f->device->verdict_count; i++) {
 			f->verdict = &f->device->verdicts[i];
 			f->sentence =
@@ -147,7 +147,7 @@ static void write_cases(FILE *out, const struct gp_gate_report *report,
 {
 	char sentence[GP_GATE_SENTENCE], divergence[GP_GATE_SENTENCE];
 
-	gp_gate_divergence_text(&device->divergence, divergence);
+	gp_gate_divergence_text(result, device, divergence);
 	for (size_t i = 0; i < device->verdict_count; i++) {
 		const struct gp_gate_verdict *v = &device->verdicts[i];
 

@@ -265,7 +265,7 @@ static void put_notes(const struct gp_gate_file *file, FILE *out)
 			any = true;
 		}
 		for (size_t d = 0; d < result->device_count; d++) {
-			gp_gate_divergence_text(&result->devices[d].divergence,
+			gp_gate_divergence_text(result, &result->devices[d],
 						text);
 			if (result->status == GP_FAILED)
 				any |= put_note(result, &result->devices[d],

@@ -168,9 +168,40 @@ const char *gp_gate_run_text(const struct gp_gate_result *result,
 	return text;
 }
 
-const char *gp_gate_divergence_text(const struct gp_gate_divergence *divergence,
+/* What a baseline says is a stranger's text, which may be no settings. */
+static const char *plain(const char *text)
+{
+	static const char usual[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "abcdefghijklmnopqrstuvwxyz"
+				    "0123456789_:,.[]>- ";
+
+	return text[strspn(text, usual)] ? "unknown" : text;
+}
+
+/* The settings and the release that a run is recorded with may have changed. */
+static void add_changes(const struct gp_record *then,
+			const struct gp_record *now,
+			char text[GP_GATE_SENTENCE])
+{
+	size_t length = strlen(text);
+
+	if (strcmp(then->conf, now->conf) != 0)
+		length += (size_t)snprintf(text + length,
+					   GP_GATE_SENTENCE - length,
+					   "; settings: %.140s -> %.140s",
+					   gp_head_settings(plain(then->conf)),
+					   gp_head_settings(plain(now->conf)));
+	if (strcmp(then->torch, now->torch) != 0)
+		snprintf(text + length, GP_GATE_SENTENCE - length,
+			 "; PyTorch: %.16s -> %.16s", plain(then->torch),
+			 now->torch);
+}
+
+const char *gp_gate_divergence_text(const struct gp_gate_result *result,
+				    const struct gp_gate_device *device,
 				    char text[GP_GATE_SENTENCE])
 {
+	const struct gp_gate_divergence *divergence = &device->divergence;
 	const char *who = divergence->is_program
 				  ? "the program makes different requests"
 				  : "the same requests are served differently";
@@ -187,6 +218,7 @@ const char *gp_gate_divergence_text(const struct gp_gate_divergence *divergence,
 			 "the runs diverge between events %" PRIu64
 			 " and %" PRIu64 ": %s",
 			 divergence->first, divergence->last, who);
+	add_changes(result->baseline, result->now, text);
 	return text;
 }
 
@@ -311,7 +343,7 @@ static void write_failures(const struct gp_page *page,
 	for (size_t d = 0; d < result->device_count; d++) {
 		const struct gp_gate_device *device = &result->devices[d];
 
-		gp_gate_divergence_text(&device->divergence, divergence);
+		gp_gate_divergence_text(result, device, divergence);
 		if (!is_any_worse(device) && !*divergence)
 			continue;
 		if (result->device_count > 1)

@@ -98,8 +98,10 @@ const char *gp_gate_run_text(const struct gp_gate_result *result,
 			     const struct gp_gate_device *device,
 			     char text[GP_GATE_SENTENCE]);
 
-/* The same of where two runs diverge; "" when they do not. */
-const char *gp_gate_divergence_text(const struct gp_gate_divergence *divergence,
+/* Where the runs of a device diverge, and under what else than the baseline's
+ * settings and release this one is; "" when they do not. */
+const char *gp_gate_divergence_text(const struct gp_gate_result *result,
+				    const struct gp_gate_device *device,
 				    char text[GP_GATE_SENTENCE]);
 
 /* What the whole program reserves, where the judged numbers do not say it: an
