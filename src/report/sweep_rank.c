@@ -423,8 +423,7 @@ static void fill_numbers(const struct gp_sweep_row *row,
 }
 
 static void fill_entry(const struct gp_sweep_report *sweep, size_t index,
-		       const char *label, const char *alike,
-		       struct gp_cell cells[COLUMNS])
+		       const char *alike, struct gp_cell cells[COLUMNS])
 {
 	const struct gp_sweep_report_entry *entry = &sweep->entries[index];
 
@@ -436,7 +435,6 @@ static void fill_entry(const struct gp_sweep_report *sweep, size_t index,
 		cells[CAPACITY] = text(GP_CELL_WORD, "unlimited");
 	else if (entry->capacity)
 		cells[CAPACITY] = number(GP_CELL_BYTES, entry->capacity);
-	cells[LABEL] = text(GP_CELL_WORD, label);
 	cells[ALIKE] = text(GP_CELL_TEXT, alike);
 }
 
@@ -458,7 +456,7 @@ static void put_first_oom(const struct gp_sweep_report *sweep,
 	putc(')', out);
 }
 
-/* Text has no column for these notes: they follow the settings. */
+/* Only CSV has columns for these notes; elsewhere they follow the settings. */
 static char *noted(const struct gp_sweep_report *sweep, const char *label,
 		   const struct gp_sweep_row *row)
 {
@@ -482,11 +480,9 @@ static void put_row(const struct gp_table *table,
 		    const struct gp_sweep_row *row,
 		    struct gp_cell cells[COLUMNS])
 {
-	char *settings = table->format == GP_TABLE_TEXT
-				 ? noted(sweep, label, row)
-				 : NULL;
+	char *settings = noted(sweep, label, row);
 
-	cells[SETTINGS] = text(GP_CELL_WORD, settings ? settings : label);
+	cells[SETTINGS] = cells[LABEL] = text(GP_CELL_WORD, settings);
 	gp_table_row(table, cells);
 	free(settings);
 }
@@ -508,7 +504,7 @@ void sweep_table_contender(const struct gp_table *table,
 	cells[MARKED_PLACE] = text(GP_CELL_WORD, place);
 	cells[PLACE] = number(GP_CELL_COUNT, i + 1);
 	cells[FRONT] = number(GP_CELL_FLAG, is_front);
-	fill_entry(sweep, c->index, label, alike, cells);
+	fill_entry(sweep, c->index, alike, cells);
 	fill_numbers(c->row, &ranking->recorded, cells);
 	put_row(table, sweep, label, c->row, cells);
 	free(label);
@@ -520,17 +516,20 @@ void sweep_table_recorded(const struct gp_table *table,
 {
 	const struct gp_sweep_row *row = &ranking->recorded;
 	struct gp_cell cells[COLUMNS] = { 0 };
-	char label[GP_FAILURE_TEXT + 16];
+	char label[GP_FAILURE_TEXT + 24];
 
-	cells[LABEL] = text(GP_CELL_WORD, "*as recorded*");
+	snprintf(label, sizeof(label), "%s",
+		 table->format == GP_TABLE_MARKDOWN ? "*as recorded*"
+						    : "as recorded");
 	if (*row->failure) {
-		snprintf(label, sizeof(label), "as recorded (%s)",
+		size_t length = strlen(label);
+
+		snprintf(label + length, sizeof(label) - length, " (%s)",
 			 row->failure);
-		put_row(table, ranking->sweep, label, row, cells);
-		return;
+	} else {
+		fill_numbers(row, row, cells);
 	}
-	fill_numbers(row, row, cells);
-	put_row(table, ranking->sweep, "as recorded", row, cells);
+	put_row(table, ranking->sweep, label, row, cells);
 }
 
 /* A combination without a place: the reason, and no numbers. */
@@ -543,7 +542,7 @@ static void put_other(const struct gp_table *table,
 	char cut[SWEEP_CUT_TEXT + 16];
 
 	snprintf(cut, sizeof(cut), "cut short: %s", other->why);
-	fill_entry(sweep, other->index, "", alike, cells);
+	fill_entry(sweep, other->index, alike, cells);
 	cells[REASON] =
 		text(GP_CELL_TEXT, other->kind == SWEEP_CUT ? cut : other->why);
 	gp_table_row(table, cells);
