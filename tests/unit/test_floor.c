@@ -9,6 +9,7 @@
 
 #include "gpupool/allocator.h"
 #include "study/floor/place.h"
+#include "study/floor/search.h"
 #include "study/floor/spans.h"
 #include "span_use.h"
 #include "suite.h"
@@ -19,9 +20,11 @@
 static struct gp_spans random_spans(uint64_t *seed, size_t count,
 				    uint64_t times, uint64_t sizes)
 {
-	static struct gp_span items[MOST];
+	static struct gp_span items[MOST + 1];
 	struct gp_spans spans = { .items = items, .count = count };
 
+	/* behind the end, so none */
+	items[count] = (struct gp_span){ .upper = UINT64_MAX, .size = 1 };
 	for (size_t i = 0; i < count; i++) {
 		uint64_t lower = next_random(seed) % times;
 
@@ -120,6 +123,15 @@ START_TEST(few_spans_are_packed_as_low_as_can_be)
 }
 END_TEST
 
+static void scale(struct gp_spans *spans, uint64_t by)
+{
+	for (size_t i = 0; i < spans->count; i++) {
+		spans->items[i].size *= by;
+		if (spans->items[i].align > 1)
+			spans->items[i].align *= by;
+	}
+}
+
 START_TEST(alignment_is_kept_and_its_price_is_the_least)
 {
 	uint64_t seed = 7, more = 0;
@@ -130,8 +142,39 @@ START_TEST(alignment_is_kept_and_its_price_is_the_least)
 		for (size_t k = 0; k < spans.count; k++)
 			spans.items[k].align = 1 + next_random(&seed) % 4;
 		more += must_be_least(&spans);
+		/* where sizes have another unit than alignments, and where one
+		 * of them has another than the others, too */
+		for (size_t k = 0; k < spans.count; k++) {
+			spans.items[k].size *= 3;
+			spans.items[k].align = 1 + next_random(&seed) % 2;
+		}
+		must_be_least(&spans);
+		scale(&spans, 16);
+		spans.items[0].size++;
+		must_be_least(&spans);
 	}
 	ck_assert_uint_gt(more, 10);
+}
+END_TEST
+
+START_TEST(another_unit_takes_as_many_steps)
+{
+	uint64_t seed = 7;
+
+	for (int i = 0; i < 60; i++) {
+		struct gp_spans spans = random_spans(&seed, 6, 5, 9);
+		struct gp_floor ones, others;
+
+		for (size_t k = 0; k < spans.count; k++)
+			spans.items[k].align = 1 + next_random(&seed) % 4;
+		ones = found(&spans, 0, 0);
+		scale(&spans, 512);
+		others = found(&spans, 0, 0);
+		ck_assert_uint_eq(others.height, 512 * ones.height);
+		ck_assert_uint_eq(others.work, ones.work);
+		gp_floor_release(&ones);
+		gp_floor_release(&others);
+	}
 }
 END_TEST
 
@@ -383,6 +426,43 @@ START_TEST(spans_meet_where_both_are_in_use)
 }
 END_TEST
 
+/* ---- the search ---- */
+
+/* The lowest packing is found, and nothing below it, in so many steps on every
+ * machine. */
+START_TEST(the_search_finds_the_least)
+{
+	uint64_t seed = 17, steps = 0, more = 0;
+
+	for (int i = 0; i < 200; i++) {
+		struct gp_spans spans = i % 2 ? random_spans(&seed, 6, 5, 9)
+					      : random_gaps(&seed);
+		uint32_t order[8] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+		uint64_t offsets[8], work = UINT64_MAX, best, time;
+		struct place *place;
+		struct graph graph;
+
+		for (size_t k = 0; k < spans.count; k++)
+			spans.items[k].align = 1 + next_random(&seed) % 4;
+		place = place_create(&spans);
+		best = least(&spans, place, order, 0);
+		more += best > gp_floor_bound(&spans, &time);
+		ck_assert(graph_make(&graph, &spans, UINT64_MAX));
+		ck_assert_int_eq(search_fit(&graph, best, &work, offsets),
+				 SEARCH_FOUND);
+		ck_assert(is_valid(&spans, offsets));
+		ck_assert_uint_le(top_of(&spans, offsets), best);
+		ck_assert_int_eq(search_fit(&graph, best - 1, &work, offsets),
+				 SEARCH_NONE);
+		steps += UINT64_MAX - work;
+		graph_release(&graph);
+		place_destroy(place);
+	}
+	ck_assert_uint_gt(more, 10);
+	ck_assert_uint_eq(steps, 52400);
+}
+END_TEST
+
 /* ---- of traces ---- */
 
 START_TEST(a_trace_is_its_lifetimes_whatever_its_streams)
@@ -531,6 +611,7 @@ int main(void)
 {
 	const struct suite_test tests[] = {
 		{ few_spans_are_packed_as_low_as_can_be, 0 },
+		{ another_unit_takes_as_many_steps, 0 },
 		{ alignment_is_kept_and_its_price_is_the_least, 0 },
 		{ a_capacity_that_fits_is_found_and_one_below_is_refused, 0 },
 		{ many_spans_are_packed_within_any_number_of_steps, 0 },
@@ -541,6 +622,7 @@ int main(void)
 		{ what_overlaps_is_not_valid, 0 },
 		{ what_lies_in_a_gap_takes_no_room_of_its_own, 0 },
 		{ spans_meet_where_both_are_in_use, 0 },
+		{ the_search_finds_the_least, 0 },
 		{ a_trace_is_its_lifetimes_whatever_its_streams, 0 },
 		{ what_a_plan_does_not_know_lies_where_it_is_idle, 0 },
 		{ challenge_a_fits_a_mebibyte, 0 },

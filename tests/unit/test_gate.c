@@ -562,7 +562,7 @@ static void write_github(const struct gp_gate_report *report, FILE *out)
  * of these lists. */
 static char *report_of(void (*write)(const struct gp_gate_report *report,
 				     FILE *out),
-		       bool is_worse, bool is_worse_behind)
+		       enum gp_status status, bool is_worse_behind)
 {
 	static struct gp_limit limit;
 	const struct gp_gate_run run = { .name = "run", .trace = "t" };
@@ -571,7 +571,7 @@ static char *report_of(void (*write)(const struct gp_gate_report *report,
 	struct gp_gate_verdict verdicts[] = {
 		{ .limit = &limit,
 		  .event = GP_EVENT_NONE,
-		  .is_worse = is_worse },
+		  .is_worse = status == GP_FAILED },
 		{ .limit = &limit,
 		  .event = GP_EVENT_NONE,
 		  .is_worse = is_worse_behind,
@@ -586,7 +586,8 @@ static char *report_of(void (*write)(const struct gp_gate_report *report,
 		{ .run = &run,
 		  .now = &now,
 		  .baseline = &now,
-		  .status = is_worse ? GP_FAILED : GP_OK,
+		  .status = status,
+		  .diag = { .what = "the trace is torn" },
 		  .devices = devices,
 		  .device_count = 1 },
 		{ .run = &run,
@@ -626,18 +627,51 @@ START_TEST(test_what_is_in_a_list_is_told_and_nothing_else)
 	};
 
 	for (size_t i = 0; i < COUNT_OF(writers); i++) {
-		char *clean = report_of(writers[i], false, false);
-		char *behind = report_of(writers[i], false, true);
-		char *first = report_of(writers[i], true, false);
+		char *clean = report_of(writers[i], GP_OK, false);
+		char *behind = report_of(writers[i], GP_OK, true);
+		char *first = report_of(writers[i], GP_FAILED, false);
+		char *torn = report_of(writers[i], GP_INPUT, false);
 
 		ck_assert_str_eq(clean, behind);
 		ck_assert_str_ne(clean, first);
+		ck_assert(!strstr(first, "the trace is torn"));
+		ck_assert(strstr(torn, "the trace is torn"));
 		free(clean);
 		free(behind);
 		free(first);
+		free(torn);
 	}
 }
 END_TEST
+
+/* The Markdown of one number that is worse. */
+static char *markdown_of(const char *name, struct gp_gate_verdict verdict)
+{
+	const struct gp_limit limit = { .number = gp_numbers_find(&numbers,
+								  name) };
+	struct gp_gate_device device = { .verdicts = &verdict,
+					 .verdict_count = 1 };
+	const struct gp_gate_run run = { .name = "run" };
+	const struct gp_gate_result result = {
+		.run = &run,
+		.status = GP_FAILED,
+		.devices = &device,
+		.device_count = 1,
+	};
+	const struct gp_gate gate = { .path = "gate.json",
+				      .baseline_path = "base.json" };
+	const struct gp_gate_file file = { &gate, &result, 1 };
+	const struct gp_gate_report report = { &numbers, &file, 1 };
+	size_t length;
+	char *text;
+	FILE *out = open_memstream(&text, &length);
+
+	verdict.limit = &limit;
+	verdict.is_worse = true;
+	gp_report_gate_markdown(&report, out);
+	fclose(out);
+	return text;
+}
 
 /* Where it shows first, or what was done there, or both. */
 START_TEST(test_a_place_is_as_much_as_is_known)
@@ -650,35 +684,62 @@ START_TEST(test_a_place_is_as_much_as_is_known)
 		{ "", "alloc", "`alloc`" },
 	};
 
+	number("dropped");
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
-		struct gp_limit limit = { 0 };
-		struct gp_gate_verdict verdict = { .limit = &limit,
-						   .is_worse = true };
-		struct gp_gate_device device = { .verdicts = &verdict,
-						 .verdict_count = 1 };
-		const struct gp_gate_run run = { .name = "run" };
-		const struct gp_gate_result result = {
-			.run = &run,
-			.status = GP_FAILED,
-			.devices = &device,
-			.device_count = 1,
-		};
-		const struct gp_gate gate = { .path = "gate.json",
-					      .baseline_path = "base.json" };
-		const struct gp_gate_file file = { &gate, &result, 1 };
-		const struct gp_gate_report report = { &numbers, &file, 1 };
-		size_t length;
+		struct gp_gate_verdict verdict = { .is_worse = true };
 		char *text;
-		FILE *out = open_memstream(&text, &length);
 
 		snprintf(verdict.where, sizeof(verdict.where), "%s",
 			 rows[i].where);
 		snprintf(verdict.about, sizeof(verdict.about), "%s",
 			 rows[i].about);
-		limit.number = (size_t)(number("dropped") - numbers.items);
-		gp_report_gate_markdown(&report, out);
-		fclose(out);
+		text = markdown_of("dropped", verdict);
 		ck_assert_msg(strstr(text, rows[i].told), "%s", text);
+		free(text);
+	}
+}
+END_TEST
+
+/* Bytes that the baseline has, too, of which 30 times as many can be told; how
+ * much of both bars is filled. */
+START_TEST(test_bytes_are_drawn_as_bars)
+{
+	static const char *const bytes = "peak_reserved_bytes";
+	static const struct {
+		const char *name;
+		struct gp_reading from, to;
+		int filled; /* -1: there are no bars */
+	} rows[] = {
+		{ bytes, { true, 15 }, { true, 30 }, 45 },
+		{ bytes, { true, 30 }, { true, 15 }, 45 },
+		{ bytes, { true, 1 }, { true, 300 }, 31 },
+		{ bytes, { true, 0 }, { true, 1 }, 30 },
+		{ bytes, { true, 1 }, { true, 0 }, -1 },
+		{ bytes, { true, -1 }, { true, 1 }, -1 },
+		{ bytes, { true, 1 }, { true, -1 }, -1 },
+		{ bytes, { false, 1 }, { true, 1 }, -1 },
+		{ bytes, { true, 1 }, { false, 1 }, -1 },
+		{ "dropped", { true, 1 }, { true, 1 }, -1 },
+		{ bytes, { true, 1 }, { true, INT64_MAX / 30 - 1 }, 31 },
+		{ bytes, { true, 1 }, { true, INT64_MAX / 30 }, -1 },
+		{ bytes, { true, INT64_MAX / 30 - 1 }, { true, 1 }, 31 },
+		{ bytes, { true, INT64_MAX / 30 }, { true, 1 }, -1 },
+	};
+
+	number("dropped");
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		char *text = markdown_of(
+			rows[i].name,
+			(struct gp_gate_verdict){ .baseline = rows[i].from,
+						  .now = rows[i].to });
+		bool has_bars = strstr(text, "```text\nrun: ") != NULL;
+		int filled = 0;
+
+		for (const char *at = text; (at = strstr(at, "█")); at++)
+			filled++;
+		ck_assert_msg(has_bars == (rows[i].filled >= 0) &&
+				      filled == (has_bars ? rows[i].filled : 0),
+			      "%zu: %s", i, text);
 		free(text);
 	}
 }
@@ -903,6 +964,7 @@ int main(void)
 		{ test_a_block_that_was_not_split_is_another_action, 0 },
 		{ test_what_is_in_a_list_is_told_and_nothing_else, 0 },
 		{ test_a_place_is_as_much_as_is_known, 0 },
+		{ test_bytes_are_drawn_as_bars, 0 },
 		{ test_where_runs_part, 0 },
 		{ test_requests_are_counted, 0 },
 		{ test_the_first_request_dropped_beyond_a_bound, 0 },

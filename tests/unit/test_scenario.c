@@ -115,9 +115,14 @@ END_TEST
 
 #define LIVED 512
 
-/* Each block outlives 1, 2, 4, 8, 16, 32 or 64 that come after it; one more has
- * no bytes. */
-static struct gp_trace *of_seven_lifetimes(void)
+static int life_of(int block)
+{
+	return 1 << block % 8 >> 1;
+}
+
+/* Each block outlives 0, 1, 2, 4, 8, 16, 32 or 64 that come after it, and has
+ * as many bytes more than 512; one more has no bytes. */
+static struct gp_trace *of_eight_lifetimes(void)
 {
 	char *text = NULL;
 	size_t n;
@@ -129,12 +134,12 @@ static struct gp_trace *of_seven_lifetimes(void)
 	      "{\"op\": \"alloc\", \"id\": 9999, \"size\": 0}",
 	      out);
 	for (int i = 0; i < LIVED; i++) {
-		fprintf(out, ",{\"op\": \"alloc\", \"id\": %d, \"size\": 512}",
-			i);
-		for (int k = 0; k < 7; k++)
-			if (i >= 1 << k && (i - (1 << k)) % 7 == k)
+		fprintf(out, ",{\"op\": \"alloc\", \"id\": %d, \"size\": %d}",
+			i, 512 + life_of(i));
+		for (int k = 0; k <= i; k++)
+			if (k + life_of(k) == i)
 				fprintf(out, ",{\"op\": \"free\", \"id\": %d}",
-					i - (1 << k));
+					k);
 	}
 	fputs("]}]}", out);
 	fclose(out);
@@ -145,23 +150,28 @@ static struct gp_trace *of_seven_lifetimes(void)
 
 START_TEST(test_a_histogram_keeps_lifetimes)
 {
-	struct gp_trace *from = of_seven_lifetimes();
+	struct gp_trace *from = of_eight_lifetimes();
 	struct gp_trace *trace =
 		make_from(gp_scenario_find("histogram"), 1, from);
 	const struct gp_device_trace *d = &trace->devices[0];
-	uint64_t *born = calloc(d->block_ids, sizeof(*born)), time = 0;
+	struct {
+		uint64_t born, life;
+	} *blocks = calloc(d->block_ids, sizeof(*blocks));
+	uint64_t time = 0;
 
 	ck_assert_uint_eq(count_of(trace, GP_ALLOC), LIVED);
 	for (size_t i = 0; time < LIVED; i++) {
 		const struct gp_event *event = &d->events[i];
-		uint64_t life = time - born[event->id];
 
-		if (event->kind == GP_ALLOC)
-			born[event->id] = ++time;
-		else
-			ck_assert(life <= 64 && !(life & (life - 1)));
+		if (event->kind == GP_ALLOC) {
+			blocks[event->id].born = ++time;
+			blocks[event->id].life = event->size - 512;
+		} else {
+			ck_assert_uint_eq(time - blocks[event->id].born,
+					  blocks[event->id].life);
+		}
 	}
-	free(born);
+	free(blocks);
 	gp_trace_destroy(from);
 	gp_trace_destroy(trace);
 }

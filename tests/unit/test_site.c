@@ -312,6 +312,36 @@ START_TEST(an_event_is_told_by_its_step_its_time_and_its_line)
 }
 END_TEST
 
+START_TEST(a_path_tells_the_platform)
+{
+	static const struct {
+		const char *path;
+		enum gp_platform platform;
+	} paths[] = {
+		{ "C:\\\\a.py", GP_PLATFORM_MS_WINDOWS },
+		{ "c:/a.py", GP_PLATFORM_MS_WINDOWS },
+		{ "c:a.py", GP_PLATFORM_UNKNOWN },
+		{ "1:/a.py", GP_PLATFORM_UNKNOWN },
+		{ "cd/a.py", GP_PLATFORM_UNKNOWN },
+		{ "HIPCachingAllocator.cpp", GP_PLATFORM_ROCM },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(paths); i++) {
+		char source[200];
+		struct gp_trace *trace;
+
+		snprintf(source, sizeof(source),
+			 "{\"format\": \"gpupool-trace\", \"version\": 1, "
+			 "\"sites\": [\"/a.py:1 f\", \"%s:7 f\"], "
+			 "\"devices\": [{\"device\": 0}]}",
+			 paths[i].path);
+		trace = trace_of(source);
+		ck_assert_int_eq(gp_trace_platform(trace), paths[i].platform);
+		gp_trace_destroy(trace);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
@@ -320,6 +350,7 @@ int main(void)
 		{ what_is_too_long_is_cut_behind_a_whole_character, 0 },
 		{ what_is_opened_is_closed_and_nothing_else, 0 },
 		{ an_event_is_told_by_its_step_its_time_and_its_line, 0 },
+		{ a_path_tells_the_platform, 0 },
 	};
 
 	return suite_run("site", tests, COUNT_OF(tests));

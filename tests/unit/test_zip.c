@@ -267,6 +267,34 @@ START_TEST(test_damaged_zips)
 }
 END_TEST
 
+/* A comment has at most 65,535 bytes: what is before such a one is no end of
+ * the directory. */
+START_TEST(test_the_directory_ends_in_the_last_65557_bytes)
+{
+	static const struct file files[] = { { .name = "s" },
+					     { .name = NULL } };
+	struct bytes whole = zip_of(files, false);
+	size_t end = whole.n - strlen("comment");
+
+	for (size_t n = 65535; n <= 65536; n++) {
+		unsigned char *bytes = calloc(end + n, 1);
+		struct reader reader;
+
+		memcpy(bytes, whole.at, end);
+		if (n == 65535) {
+			ck_assert_int_eq(open_bytes(&reader, bytes, end + n),
+					 GP_OK);
+			ck_assert(is_text(&reader.source));
+			gp_source_close(&reader.source);
+		} else {
+			ck_assert_int_eq(open_bytes(&reader, bytes, end + n),
+					 GP_INPUT);
+		}
+		free(bytes);
+	}
+}
+END_TEST
+
 /* ---- pages ---- */
 
 #define PAGE_BEGIN                                                             \
@@ -325,6 +353,7 @@ int main(void)
 		{ test_the_only_file_is_read, 0 },
 		{ test_what_is_not_one_trace, 0 },
 		{ test_damaged_zips, 0 },
+		{ test_the_directory_ends_in_the_last_65557_bytes, 0 },
 		{ test_snapshots_in_pages, 0 },
 	};
 

@@ -110,7 +110,8 @@ static void put_row(const struct gp_table *table, const struct row *row)
 	write_run(row->result, row->device, run);
 	write_where(v, where);
 	for (size_t i = 0; i < COLUMNS; i++)
-		cells[i] = (struct gp_cell){ GP_CELL_TEXT, 0, texts[i] };
+		cells[i] = (struct gp_cell){ .kind = GP_CELL_TEXT,
+					     .text = texts[i] };
 	gp_table_row(table, cells);
 }
 
@@ -207,13 +208,12 @@ static void call_bars(void *arg, const struct row *row)
 							: v->baseline.value;
 	char run[CODE_TEXT];
 	FILE *out = arg;
-	size_t length;
 
 	if (!has_bars(row))
 		return;
 	write_run(row->result, row->device, run);
-	length = strlen(run);
-	fprintf(out, "%.*s: %s\n", length ? (int)length - 2 : 0, run + !!length,
+	/* without the marks of code around it */
+	fprintf(out, "%.*s: %s\n", (int)strlen(run) - 2, run + 1,
 		row->number->name);
 	put_bar("baseline", row, &v->baseline, most, out);
 	put_bar("now", row, &v->now, most, out);

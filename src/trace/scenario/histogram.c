@@ -56,8 +56,6 @@ struct tally {
 
 static uint32_t time_class_of(uint64_t time)
 {
-	if (time == FOR_GOOD)
-		return 65;
 	return time ? 64 - (uint32_t)__builtin_clzll(time) : 0;
 }
 
