@@ -238,6 +238,99 @@ START_TEST(test_files_that_are_refused)
 }
 END_TEST
 
+/* Settings of so many bytes, in one text or one by one. */
+static enum gp_status parse_settings(size_t bytes, bool is_text,
+				     struct gp_diag *diag)
+{
+	static const char *const keys[] = {
+		"max_split_size_mb",	      "garbage_collection_threshold",
+		"roundup_power2_divisions",   "expandable_segments",
+		"max_non_split_rounding_mb",  "large_segment_size_mb",
+		"release_lock_on_cudamalloc", "pinned_num_register_threads",
+	};
+	char text[6000];
+	struct gp_gate *gate;
+	enum gp_status status;
+	int n = snprintf(text, sizeof(text),
+			 "{\"runs\": [{\"name\": \"a\", \"trace\": \"t\", "
+			 "\"settings\": %s",
+			 is_text ? "\"" : "{");
+
+	if (is_text) {
+		n += snprintf(text + n, sizeof(text) - (size_t)n, "%0*d\"",
+			      (int)bytes, 0);
+	} else {
+		for (size_t i = 0; i < COUNT_OF(keys); i++) {
+			size_t left = COUNT_OF(keys) - i;
+			size_t value = (bytes + 1) / left - strlen(keys[i]) - 2;
+
+			n += snprintf(text + n, sizeof(text) - (size_t)n,
+				      "%s\"%s\": \"%0*d\"", i ? ", " : "",
+				      keys[i], (int)value, 0);
+			bytes -= strlen(keys[i]) + 2 + value;
+		}
+		n += snprintf(text + n, sizeof(text) - (size_t)n, "}");
+	}
+	snprintf(text + n, sizeof(text) - (size_t)n, "}]}");
+	status = parse(text, &gate, diag);
+	if (status == GP_OK)
+		gp_gate_destroy(gate);
+	return status;
+}
+
+START_TEST(test_settings_have_so_many_bytes)
+{
+	for (int is_text = 0; is_text < 2; is_text++) {
+		struct gp_diag diag;
+
+		ck_assert_msg(parse_settings(4000, is_text, &diag) == GP_OK,
+			      "%s", diag.what);
+		ck_assert_int_eq(parse_settings(4001, is_text, &diag),
+				 GP_INPUT);
+		ck_assert_msg(strstr(diag.what, "too long"), "%s", diag.what);
+	}
+}
+END_TEST
+
+/* The least of the limits of the reserved peak. */
+START_TEST(test_the_bound_of_reserved_memory)
+{
+	static const struct {
+		const char *names[3];
+		int64_t amounts[3];
+		size_t count;
+		int64_t bound;
+	} rows[] = {
+		{ { BYTES, BYTES }, { 7, 5 }, 0, INT64_MAX },
+		{ { BYTES, BYTES }, { 7, 5 }, 1, 7 },
+		{ { BYTES, "peak_reserved_bytes" }, { 7, 5 }, 2, 5 },
+		{ { BYTES, "peak_reserved_bytes" }, { 5, 7 }, 2, 5 },
+		{ { "num_ooms", BYTES }, { 3, 9 }, 2, 9 },
+	};
+	struct gp_reading *baseline;
+
+	number(BYTES);
+	baseline = calloc(numbers.count, sizeof(*baseline));
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct gp_limit limits[3] = { 0 };
+		const struct gp_gate_run run = { .limits = limits,
+						 .limit_count = rows[i].count };
+
+		for (size_t k = 0; k < 2; k++)
+			limits[k] = (struct gp_limit){
+				.number = gp_numbers_find(&numbers,
+							  rows[i].names[k]),
+				.kind = GP_LIMIT_VALUE,
+				.amount = rows[i].amounts[k],
+			};
+		ck_assert_int_eq(
+			gp_gate_reserved_bound(&run, &numbers, baseline),
+			rows[i].bound);
+	}
+	free(baseline);
+}
+END_TEST
+
 START_TEST(test_a_file_lists_so_many_runs)
 {
 	for (size_t count = 10000; count <= 10001; count++) {
@@ -546,205 +639,6 @@ START_TEST(test_a_block_that_was_not_split_is_another_action)
 }
 END_TEST
 
-/* ---- reports ---- */
-
-static void write_text(const struct gp_gate_report *report, FILE *out)
-{
-	gp_report_gate_text(report, &(struct gp_report_style){ 0 }, out);
-}
-
-static void write_github(const struct gp_gate_report *report, FILE *out)
-{
-	gp_report_gate_github(report, &(struct gp_report_style){ 0 }, out);
-}
-
-/* Of a file with a run on a device with a limit, and of what is behind the ends
- * of these lists. */
-static char *report_of(void (*write)(const struct gp_gate_report *report,
-				     FILE *out),
-		       enum gp_status status, bool is_worse_behind)
-{
-	static struct gp_limit limit;
-	const struct gp_gate_run run = { .name = "run", .trace = "t" };
-	const struct gp_gate gate = { .path = "gate.json",
-				      .baseline_path = "base.json" };
-	struct gp_gate_verdict verdicts[] = {
-		{ .limit = &limit,
-		  .event = GP_EVENT_NONE,
-		  .is_worse = status == GP_FAILED },
-		{ .limit = &limit,
-		  .event = GP_EVENT_NONE,
-		  .is_worse = is_worse_behind,
-		  .is_better = !is_worse_behind },
-	};
-	const struct gp_record now = { .device_count = 0 };
-	struct gp_gate_device devices[] = {
-		{ .verdicts = verdicts, .verdict_count = 1 },
-		{ .verdicts = verdicts + 1, .verdict_count = is_worse_behind },
-	};
-	const struct gp_gate_result results[] = {
-		{ .run = &run,
-		  .now = &now,
-		  .baseline = &now,
-		  .status = status,
-		  .diag = { .what = "the trace is torn" },
-		  .devices = devices,
-		  .device_count = 1 },
-		{ .run = &run,
-		  .now = &now,
-		  .baseline = &now,
-		  .status = is_worse_behind ? GP_FAILED : GP_OK,
-		  .devices = devices + 1,
-		  .device_count = 1 },
-	};
-	const struct gp_gate_file files[] = {
-		{ .gate = &gate, .results = results, .count = 1 },
-		{ .gate = &gate,
-		  .results = results + 1,
-		  .count = is_worse_behind },
-	};
-	const struct gp_gate_report report = { &numbers, files, 1 };
-	size_t length;
-	char *text;
-	FILE *out = open_memstream(&text, &length);
-
-	limit.number = (size_t)(number("dropped") - numbers.items);
-	write(&report, out);
-	fclose(out);
-	return text;
-}
-
-START_TEST(test_what_is_in_a_list_is_told_and_nothing_else)
-{
-	static void (*const writers[])(const struct gp_gate_report *report,
-				       FILE *out) = {
-		write_text,
-		write_github,
-		gp_report_gate_json,
-		gp_report_gate_junit,
-		gp_report_gate_markdown,
-		gp_report_gate_codequality,
-	};
-
-	for (size_t i = 0; i < COUNT_OF(writers); i++) {
-		char *clean = report_of(writers[i], GP_OK, false);
-		char *behind = report_of(writers[i], GP_OK, true);
-		char *first = report_of(writers[i], GP_FAILED, false);
-		char *torn = report_of(writers[i], GP_INPUT, false);
-
-		ck_assert_str_eq(clean, behind);
-		ck_assert_str_ne(clean, first);
-		ck_assert(!strstr(first, "the trace is torn"));
-		ck_assert(strstr(torn, "the trace is torn"));
-		free(clean);
-		free(behind);
-		free(first);
-		free(torn);
-	}
-}
-END_TEST
-
-/* The Markdown of one number that is worse. */
-static char *markdown_of(const char *name, struct gp_gate_verdict verdict)
-{
-	const struct gp_limit limit = { .number = gp_numbers_find(&numbers,
-								  name) };
-	struct gp_gate_device device = { .verdicts = &verdict,
-					 .verdict_count = 1 };
-	const struct gp_gate_run run = { .name = "run" };
-	const struct gp_gate_result result = {
-		.run = &run,
-		.status = GP_FAILED,
-		.devices = &device,
-		.device_count = 1,
-	};
-	const struct gp_gate gate = { .path = "gate.json",
-				      .baseline_path = "base.json" };
-	const struct gp_gate_file file = { &gate, &result, 1 };
-	const struct gp_gate_report report = { &numbers, &file, 1 };
-	size_t length;
-	char *text;
-	FILE *out = open_memstream(&text, &length);
-
-	verdict.limit = &limit;
-	verdict.is_worse = true;
-	gp_report_gate_markdown(&report, out);
-	fclose(out);
-	return text;
-}
-
-/* Where it shows first, or what was done there, or both. */
-START_TEST(test_a_place_is_as_much_as_is_known)
-{
-	static const struct {
-		const char *where, *about, *told;
-	} rows[] = {
-		{ "step 2", "alloc", "`step 2: alloc`" },
-		{ "step 2", "", "`step 2`" },
-		{ "", "alloc", "`alloc`" },
-	};
-
-	number("dropped");
-	for (size_t i = 0; i < COUNT_OF(rows); i++) {
-		struct gp_gate_verdict verdict = { .is_worse = true };
-		char *text;
-
-		snprintf(verdict.where, sizeof(verdict.where), "%s",
-			 rows[i].where);
-		snprintf(verdict.about, sizeof(verdict.about), "%s",
-			 rows[i].about);
-		text = markdown_of("dropped", verdict);
-		ck_assert_msg(strstr(text, rows[i].told), "%s", text);
-		free(text);
-	}
-}
-END_TEST
-
-/* Bytes that the baseline has, too, of which 30 times as many can be told; how
- * much of both bars is filled. */
-START_TEST(test_bytes_are_drawn_as_bars)
-{
-	static const char *const bytes = "peak_reserved_bytes";
-	static const struct {
-		const char *name;
-		struct gp_reading from, to;
-		int filled; /* -1: there are no bars */
-	} rows[] = {
-		{ bytes, { true, 15 }, { true, 30 }, 45 },
-		{ bytes, { true, 30 }, { true, 15 }, 45 },
-		{ bytes, { true, 1 }, { true, 300 }, 31 },
-		{ bytes, { true, 0 }, { true, 1 }, 30 },
-		{ bytes, { true, 1 }, { true, 0 }, -1 },
-		{ bytes, { true, -1 }, { true, 1 }, -1 },
-		{ bytes, { true, 1 }, { true, -1 }, -1 },
-		{ bytes, { false, 1 }, { true, 1 }, -1 },
-		{ bytes, { true, 1 }, { false, 1 }, -1 },
-		{ "dropped", { true, 1 }, { true, 1 }, -1 },
-		{ bytes, { true, 1 }, { true, INT64_MAX / 30 - 1 }, 31 },
-		{ bytes, { true, 1 }, { true, INT64_MAX / 30 }, -1 },
-		{ bytes, { true, INT64_MAX / 30 - 1 }, { true, 1 }, 31 },
-		{ bytes, { true, INT64_MAX / 30 }, { true, 1 }, -1 },
-	};
-
-	number("dropped");
-	for (size_t i = 0; i < COUNT_OF(rows); i++) {
-		char *text = markdown_of(
-			rows[i].name,
-			(struct gp_gate_verdict){ .baseline = rows[i].from,
-						  .now = rows[i].to });
-		bool has_bars = strstr(text, "```text\nrun: ") != NULL;
-		int filled = 0;
-
-		for (const char *at = text; (at = strstr(at, "█")); at++)
-			filled++;
-		ck_assert_msg(has_bars == (rows[i].filled >= 0) &&
-				      filled == (has_bars ? rows[i].filled : 0),
-			      "%zu: %s", i, text);
-		free(text);
-	}
-}
-END_TEST
-
 /* ---- where a number that is worse shows first ---- */
 
 /* That of dropped, which is worse; result's first request that failed. */
@@ -957,14 +851,13 @@ int main(void)
 		{ test_a_file_is_read, 0 },
 		{ test_every_number_can_be_limited, 0 },
 		{ test_files_that_are_refused, 0 },
+		{ test_settings_have_so_many_bytes, 0 },
+		{ test_the_bound_of_reserved_memory, 0 },
 		{ test_a_file_lists_so_many_runs, 0 },
 		{ test_a_baseline_comes_back_as_it_was_written, 0 },
 		{ test_damaged_baselines_are_refused, 0 },
 		{ test_a_baseline_is_what_it_says, 0 },
 		{ test_a_block_that_was_not_split_is_another_action, 0 },
-		{ test_what_is_in_a_list_is_told_and_nothing_else, 0 },
-		{ test_a_place_is_as_much_as_is_known, 0 },
-		{ test_bytes_are_drawn_as_bars, 0 },
 		{ test_where_runs_part, 0 },
 		{ test_requests_are_counted, 0 },
 		{ test_the_first_request_dropped_beyond_a_bound, 0 },

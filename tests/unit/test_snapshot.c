@@ -144,6 +144,9 @@ START_TEST(test_settings_are_a_string)
 		{ "'roundup_power2_divisions'}('1'0 '256'4 '512'8 u "
 		  "'max_split_size'-1",
 		  "roundup_power2_divisions:[1:0,256:4,512:8]" },
+		{ "'roundup_power2_divisions'}('256'4 '512'8 u "
+		  "'max_split_size'-1",
+		  "roundup_power2_divisions:[1:0,256:4,512:8]" },
 	};
 
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/larger.h"
 #include "report/gate/gate_report.h"
 #include "report/page.h"
 #include "report/table.h"
@@ -173,7 +174,7 @@ static void put_bar(const char *label, const struct row *row,
 		    const struct gp_reading *reading, int64_t most, FILE *out)
 {
 	char value[GP_GATE_TEXT];
-	int64_t filled = most ? reading->value * BAR / most : 0;
+	int64_t filled = reading->value * BAR / most;
 
 	if (!filled && reading->value)
 		filled = 1;
@@ -204,13 +205,14 @@ static void count_bars(void *arg, const struct row *row)
 static void call_bars(void *arg, const struct row *row)
 {
 	const struct gp_gate_verdict *v = row->verdict;
-	int64_t most = v->now.value > v->baseline.value ? v->now.value
-							: v->baseline.value;
+	int64_t most;
 	char run[CODE_TEXT];
 	FILE *out = arg;
 
 	if (!has_bars(row))
 		return;
+	most = (int64_t)gp_larger((uint64_t)v->now.value,
+				  (uint64_t)v->baseline.value);
 	write_run(row->result, row->device, run);
 	/* without the marks of code around it */
 	fprintf(out, "%.*s: %s\n", (int)strlen(run) - 2, run + 1,

@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "base/larger.h"
 #include "base/mem.h"
 #include "trace/scenario/scenarios.h"
 
@@ -54,9 +55,7 @@ static void grow(struct trace_writer *writer, const uint64_t *values,
 static void begin(struct trace_writer *writer, const uint64_t *values,
 		  struct request *request)
 {
-	uint64_t longest = values[LONGEST] > values[SHORTEST]
-				   ? values[LONGEST]
-				   : values[SHORTEST];
+	uint64_t longest = gp_larger(values[LONGEST], values[SHORTEST]);
 
 	request->tokens = 0;
 	request->end = gp_rng_between(&writer->rng, values[SHORTEST], longest);

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/* The gate's verdict in each form: what is wrong is told, and nothing else. */
+#include "report/gate/gate_report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "suite.h"
+
+static struct gp_numbers numbers;
+
+static void write_text(const struct gp_gate_report *report, FILE *out)
+{
+	gp_report_gate_text(report, &(struct gp_report_style){ 0 }, out);
+}
+
+static void write_github(const struct gp_gate_report *report, FILE *out)
+{
+	gp_report_gate_github(report, &(struct gp_report_style){ 0 }, out);
+}
+
+/* Of a file with a run on a device with a limit, and of what is behind the ends
+ * of these lists. */
+static char *report_of(void (*write)(const struct gp_gate_report *report,
+				     FILE *out),
+		       enum gp_status status, bool is_worse_behind)
+{
+	static struct gp_limit limit;
+	const struct gp_gate_run run = { .name = "run", .trace = "t" };
+	const struct gp_gate gate = { .path = "gate.json",
+				      .baseline_path = "base.json" };
+	struct gp_gate_verdict verdicts[] = {
+		{ .limit = &limit,
+		  .event = GP_EVENT_NONE,
+		  .is_worse = status == GP_FAILED },
+		{ .limit = &limit,
+		  .event = GP_EVENT_NONE,
+		  .is_worse = is_worse_behind,
+		  .is_better = !is_worse_behind },
+	};
+	const struct gp_record now = { .device_count = 0 };
+	struct gp_gate_device devices[] = {
+		{ .verdicts = verdicts, .verdict_count = 1 },
+		{ .verdicts = verdicts + 1, .verdict_count = is_worse_behind },
+	};
+	const struct gp_gate_result results[] = {
+		{ .run = &run,
+		  .now = &now,
+		  .baseline = &now,
+		  .status = status,
+		  .diag = { .what = "the trace is torn" },
+		  .devices = devices,
+		  .device_count = 1 },
+		{ .run = &run,
+		  .now = &now,
+		  .baseline = &now,
+		  .status = is_worse_behind ? GP_FAILED : GP_OK,
+		  .devices = devices + 1,
+		  .device_count = 1 },
+	};
+	const struct gp_gate_file files[] = {
+		{ .gate = &gate, .results = results, .count = 1 },
+		{ .gate = &gate,
+		  .results = results + 1,
+		  .count = is_worse_behind },
+	};
+	const struct gp_gate_report report = { &numbers, files, 1 };
+	size_t length;
+	char *text;
+	FILE *out = open_memstream(&text, &length);
+
+	limit.number = gp_numbers_find(&numbers, "dropped");
+	write(&report, out);
+	fclose(out);
+	return text;
+}
+
+START_TEST(test_what_is_in_a_list_is_told_and_nothing_else)
+{
+	static void (*const writers[])(const struct gp_gate_report *report,
+				       FILE *out) = {
+		write_text,
+		write_github,
+		gp_report_gate_json,
+		gp_report_gate_junit,
+		gp_report_gate_markdown,
+		gp_report_gate_codequality,
+	};
+
+	for (size_t i = 0; i < COUNT_OF(writers); i++) {
+		char *clean = report_of(writers[i], GP_OK, false);
+		char *behind = report_of(writers[i], GP_OK, true);
+		char *first = report_of(writers[i], GP_FAILED, false);
+		char *torn = report_of(writers[i], GP_INPUT, false);
+
+		ck_assert_str_eq(clean, behind);
+		ck_assert_str_ne(clean, first);
+		ck_assert(!strstr(first, "the trace is torn"));
+		ck_assert(strstr(torn, "the trace is torn"));
+		free(clean);
+		free(behind);
+		free(first);
+		free(torn);
+	}
+}
+END_TEST
+
+/* The Markdown of one number. */
+static char *markdown_of(const char *name, struct gp_gate_verdict verdict)
+{
+	const struct gp_limit limit = { .number = gp_numbers_find(&numbers,
+								  name) };
+	struct gp_gate_device device = { .verdicts = &verdict,
+					 .verdict_count = 1 };
+	const struct gp_gate_run run = { .name = "run" };
+	const struct gp_gate_result result = {
+		.run = &run,
+		.status = GP_FAILED,
+		.devices = &device,
+		.device_count = 1,
+	};
+	const struct gp_gate gate = { .path = "gate.json",
+				      .baseline_path = "base.json" };
+	const struct gp_gate_file file = { &gate, &result, 1 };
+	const struct gp_gate_report report = { &numbers, &file, 1 };
+	size_t length;
+	char *text;
+	FILE *out = open_memstream(&text, &length);
+
+	verdict.limit = &limit;
+	gp_report_gate_markdown(&report, out);
+	fclose(out);
+	return text;
+}
+
+static int times_in(const char *text, const char *word)
+{
+	int times = 0;
+
+	for (; (text = strstr(text, word)); text++)
+		times++;
+	return times;
+}
+
+/* In the table of all, and in that of what is worse. */
+START_TEST(test_each_number_has_its_rows)
+{
+	char *ok = markdown_of("dropped", (struct gp_gate_verdict){ 0 });
+	char *worse = markdown_of("dropped",
+				  (struct gp_gate_verdict){ .is_worse = true });
+
+	ck_assert_msg(times_in(ok, "| ok | `run` | `dropped` |") == 1 &&
+			      times_in(ok, "| worse |") == 0,
+		      "%s", ok);
+	ck_assert_msg(
+		times_in(worse, "| ok |") == 0 &&
+			times_in(worse, "| worse | `run` | `dropped` |") == 2,
+		"%s", worse);
+	free(ok);
+	free(worse);
+}
+END_TEST
+
+/* Where it shows first, or what was done there, or both. */
+START_TEST(test_a_place_is_as_much_as_is_known)
+{
+	static const struct {
+		const char *where, *about, *told;
+	} rows[] = {
+		{ "step 2", "alloc", "`step 2: alloc`" },
+		{ "step 2", "", "`step 2`" },
+		{ "", "alloc", "`alloc`" },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct gp_gate_verdict verdict = { .is_worse = true };
+		char *text;
+
+		snprintf(verdict.where, sizeof(verdict.where), "%s",
+			 rows[i].where);
+		snprintf(verdict.about, sizeof(verdict.about), "%s",
+			 rows[i].about);
+		text = markdown_of("dropped", verdict);
+		ck_assert_msg(strstr(text, rows[i].told), "%s", text);
+		free(text);
+	}
+}
+END_TEST
+
+/* Bytes that the baseline has, too, of which 30 times as many can be told; how
+ * much of both bars is filled. */
+START_TEST(test_bytes_are_drawn_as_bars)
+{
+	static const char *const bytes = "peak_reserved_bytes";
+	static const struct {
+		const char *name;
+		struct gp_reading from, to;
+		int filled; /* -1: there are no bars */
+	} rows[] = {
+		{ bytes, { true, 15 }, { true, 30 }, 45 },
+		{ bytes, { true, 30 }, { true, 15 }, 45 },
+		{ bytes, { true, 1 }, { true, 300 }, 31 },
+		{ bytes, { true, 0 }, { true, 1 }, 30 },
+		{ bytes, { true, 1 }, { true, 0 }, -1 },
+		{ bytes, { true, -1 }, { true, 1 }, -1 },
+		{ bytes, { true, 1 }, { true, -1 }, -1 },
+		{ bytes, { false, 1 }, { true, 1 }, -1 },
+		{ bytes, { true, 1 }, { false, 1 }, -1 },
+		{ "dropped", { true, 1 }, { true, 1 }, -1 },
+		{ bytes, { true, 1 }, { true, INT64_MAX / 30 - 1 }, 31 },
+		{ bytes, { true, 1 }, { true, INT64_MAX / 30 }, -1 },
+		{ bytes, { true, INT64_MAX / 30 - 1 }, { true, 1 }, 31 },
+		{ bytes, { true, INT64_MAX / 30 }, { true, 1 }, -1 },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		char *text = markdown_of(
+			rows[i].name,
+			(struct gp_gate_verdict){ .is_worse = true,
+						  .baseline = rows[i].from,
+						  .now = rows[i].to });
+		bool has_bars = strstr(text, "```text\nrun: ") != NULL;
+		int filled = times_in(text, "█");
+
+		ck_assert_int_eq(filled + times_in(text, "░"),
+				 has_bars ? 60 : 0);
+		ck_assert_msg(has_bars == (rows[i].filled >= 0) &&
+				      filled == (has_bars ? rows[i].filled : 0),
+			      "%zu: %s", i, text);
+		free(text);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	const struct suite_test tests[] = {
+		{ test_what_is_in_a_list_is_told_and_nothing_else, 0 },
+		{ test_each_number_has_its_rows, 0 },
+		{ test_a_place_is_as_much_as_is_known, 0 },
+		{ test_bytes_are_drawn_as_bars, 0 },
+	};
+	int status;
+
+	gp_numbers_init(&numbers);
+	status = suite_run("gate_report", tests, COUNT_OF(tests));
+	gp_numbers_release(&numbers);
+	return status;
+}
