@@ -188,6 +188,36 @@ START_TEST(the_first_mismatch_names_both_and_the_candidates)
 }
 END_TEST
 
+/* While a capture is open, no event is processed: what one still holds is none
+ * of them. */
+START_TEST(a_candidate_is_free_for_that_request)
+{
+	struct gp_trace *trace = trace_of(
+		"{\"format\": \"gpupool-trace\", \"version\": 1, "
+		"\"devices\": [{\"device\": 0, \"events\": ["
+		"{\"op\": \"segment_alloc\", \"addr\": 2097152, "
+		"\"size\": 20971520},"
+		"{\"op\": \"alloc\", \"id\": 1, \"addr\": 2097152, "
+		"\"size\": 3145728},"
+		"{\"op\": \"record_stream\", \"id\": 1, \"stream\": 16},"
+		"{\"op\": \"free\", \"id\": 1},"
+		"{\"op\": \"synchronize\", \"stream\": 16},"
+		"{\"op\": \"capture_begin\", \"pool\": [0, 2], "
+		"\"stream\": 32},"
+		"{\"op\": \"alloc\", \"id\": 2, \"addr\": 2097152, "
+		"\"size\": 3145728}]}]}");
+	struct gp_replay_result result = replay(trace, GP_VERIFY, GP_UNLIMITED);
+	const struct gp_mismatch *first = &result.fidelity.first;
+
+	ck_assert_uint_eq(first->event, 6);
+	ck_assert_uint_eq(first->chosen, 5242880);
+	ck_assert_uint_eq(first->candidate_count, 1);
+	ck_assert_uint_eq(first->candidates[0].addr, 5242880);
+	gp_replay_release(&result);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 START_TEST(a_what_if_does_not_look_at_what_was_recorded)
 {
 	struct gp_trace *trace = with_second_at("2098176");
@@ -896,6 +926,7 @@ int main(void)
 		{ a_reservation_may_begin_where_another_ends, 0 },
 		{ a_device_that_the_trace_does_not_have, 0 },
 		{ the_first_mismatch_names_both_and_the_candidates, 0 },
+		{ a_candidate_is_free_for_that_request, 0 },
 		{ a_what_if_has_new_memory_from_the_end_that_was_recorded, 0 },
 		{ a_what_if_has_new_memory_where_it_was_recorded, 0 },
 		{ a_what_if_has_no_memory_twice, 0 },

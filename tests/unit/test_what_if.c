@@ -427,6 +427,10 @@ START_TEST(a_turn_is_within_its_step)
 	ck_assert_str_eq(made.notes->text, "10 blocks dropped and recomputed, "
 					   "200.0 MiB in all, in 10 steps");
 	gp_what_ifs_release(&made);
+	/* They are steps without marks, too. */
+	made = must_make(trace, "empty-cache-at=step");
+	ck_assert_uint_eq(made.notes->changes, 10);
+	gp_what_ifs_release(&made);
 	gp_trace_destroy(trace);
 	free(text);
 }
