@@ -317,15 +317,20 @@ START_TEST(test_annotations_are_marks)
 {
 	struct gp_trace *trace = unpickled(SNAPSHOT(
 		"'external_annotations'](}('name''step' "
-		"'stage''START' 'device'0 'time_us'4 ue" TRACE(
-			"}('action''segment_alloc' 'addr'65536 "
-			"'size'2097152 'time_us'4 u" ENTRY(KEYS_2_2))));
+		"'stage''START' 'device'0 'time_us'4 u"
+		/* no such device can be */
+		"}('name''other' "
+		"'stage''START' 'device'$8a$05$00$00$00$00$01 'time_us'4 "
+		"ue" TRACE("}('action''segment_alloc' 'addr'65536 "
+			   "'size'2097152 'time_us'4 u" ENTRY(KEYS_2_2))));
 	const struct gp_device_trace *device = &trace->devices[0];
 	const struct gp_event *mark = NULL;
 
 	for (size_t i = 0; i < device->event_count; i++)
-		if (device->events[i].kind == GP_MARK)
+		if (device->events[i].kind == GP_MARK) {
+			ck_assert_ptr_null(mark);
 			mark = &device->events[i];
+		}
 	ck_assert_ptr_nonnull(mark);
 	ck_assert_str_eq(trace->texts[mark->text], "step");
 	ck_assert_uint_eq(mark->mark, GP_MARK_START);

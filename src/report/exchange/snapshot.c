@@ -6,6 +6,7 @@
  *
  * The traces come first, as they happen; a dict has no order.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -187,12 +188,10 @@ static void snapshot_uint(struct snapshot *s, enum word key, uint64_t value)
 
 static void snapshot_stream(struct snapshot *s, uint16_t stream)
 {
-	bool is_known = stream < s->trace->stream_count;
-
+	assert(stream < s->trace->stream_count);
 	/* PyTorch writes handles signed. */
 	snapshot_word(s, WORD_STREAM);
-	pickler_int(&s->pickler,
-		    is_known ? (int64_t)s->trace->streams[stream] : 0);
+	pickler_int(&s->pickler, (int64_t)s->trace->streams[stream]);
 }
 
 static void snapshot_pool(struct snapshot *s, enum word key, uint16_t pool)
