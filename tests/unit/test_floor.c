@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/larger.h"
 #include "gpupool/allocator.h"
 #include "study/floor/place.h"
 #include "study/floor/search.h"
@@ -438,7 +439,7 @@ START_TEST(the_search_finds_the_least)
 		struct gp_spans spans = i % 2 ? random_spans(&seed, 6, 5, 9)
 					      : random_gaps(&seed);
 		uint32_t order[8] = { 0, 1, 2, 3, 4, 5, 6, 7 };
-		uint64_t offsets[8], work = UINT64_MAX, best, time;
+		uint64_t offsets[8], work = UINT64_MAX, best, most, time;
 		struct place *place;
 		struct graph graph;
 
@@ -455,6 +456,13 @@ START_TEST(the_search_finds_the_least)
 		ck_assert_int_eq(search_fit(&graph, best - 1, &work, offsets),
 				 SEARCH_NONE);
 		steps += UINT64_MAX - work;
+		most = 0;
+		for (size_t k = 0; k < spans.count; k++)
+			most += graph.end[k] - graph.first[k];
+		most = gp_larger(most, graph.meet_at[spans.count]);
+		graph_release(&graph);
+		ck_assert(!graph_make(&graph, &spans, most - 1));
+		ck_assert(graph_make(&graph, &spans, most));
 		graph_release(&graph);
 		place_destroy(place);
 	}

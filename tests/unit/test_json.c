@@ -60,6 +60,8 @@ static const struct {
 	  "\"stage\" of mark is \"middle\"; it must be start or end, or "
 	  "absent" },
 	{ "{\"op\": \"foo\"}", "unknown op \"foo\"" },
+	{ "{\"op\": \"alloc2\"}", "unknown op \"alloc2\"" },
+	{ "{\"op\": \"freed\"}", "unknown op \"freed\"" },
 	{ "{\"id\": 1}", "the event has no \"op\"" },
 	{ "{\"op\": \"empty_cache\", \"device\": 1024}",
 	  "there is no device 1024" },
