@@ -505,6 +505,10 @@ START_TEST(test_shapes_differ_where_what_comes_may)
 		DIFFER(POOL("begin", 1) "," POOL("end", 1),
 		       POOL("begin", 2) "," POOL("end", 2)),
 		DIFFER(POOL("begin", 1), POOL("begin", 2)),
+		/* Both are held, and one is routed to. */
+		DIFFER(POOL("begin", 1) "," POOL("begin", 2) "," POOL("end", 2),
+		       POOL("begin", 2) "," POOL("begin", 1) "," POOL("end",
+								      1)),
 		DIFFER(POOL("begin", 1) "," POOL("end", 1),
 		       POOL("begin", 1) "," POOL("end", 1) "," POOL("release",
 								    1)),
