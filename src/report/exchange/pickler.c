@@ -88,8 +88,8 @@ static void put_long(struct pickler *p, uint64_t value)
 
 	for (uint64_t rest = value; rest; rest >>= 8)
 		bytes[2 + n++] = (unsigned char)rest;
-	if (bytes[1 + n] & 0x80)
-		bytes[2 + n++] = 0;
+	/* one byte more for the sign, which is 0 already */
+	n += bytes[1 + n] >> 7;
 	bytes[1] = (unsigned char)n;
 	put(p, bytes, 2 + n);
 }
