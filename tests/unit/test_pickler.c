@@ -79,9 +79,10 @@ START_TEST(test_values_have_their_opcodes)
 	pickler_text(&w->pickler, "abc", 2);
 	pickler_int(&w->pickler, INT64_MIN + 1);
 	pickler_int(&w->pickler, 0);
+	pickler_int(&w->pickler, INT32_MIN);
 	MUST_BE(w, "J\xff\xff\xff\xff"
 		   "G\x3f\xe0\0\0\0\0\0\0\x88\x89K\1K\2\x86\x8c\2"
-		   "ab\x8a\10\1\0\0\0\0\0\0\x80K\0");
+		   "ab\x8a\10\1\0\0\0\0\0\0\x80K\0J\0\0\0\x80");
 }
 END_TEST
 
