@@ -107,16 +107,18 @@ static const char *const recorded_stream = ONE_DEVICE(
 static const char *const two_blocks =
 	ONE_DEVICE(ALLOC(1, MIB_30) ALLOC(2, MIB_20) FREE(2) ALLOC(3, MIB_20)
 			   FREE(1) FREE(3) ALLOC(4, MIB_40) END);
-/* 30 MiB are there at the start. */
+/* 30 MiB are there at the start; they are freed later, or never. */
+#define START                                                                  \
+	"{\"format\": \"gpupool-trace\", \"version\": 1, \"devices\": "        \
+	"[{\"device\": 0, \"start\": {\"segments\": [{\"address\": 4194304, "  \
+	"\"total_size\": " MIB_30 ", \"stream\": 0, \"segment_type\": "        \
+	"\"large\", \"blocks\": [{\"size\": " MIB_30                           \
+	", \"requested_size\": " MIB_30                                        \
+	", \"state\": \"active_allocated\", \"id\": 1}]}]}, \"events\": ["
 static const char *const from_start =
-	"{\"format\": \"gpupool-trace\", \"version\": 1, \"devices\": "
-	"[{\"device\": 0, \"start\": {\"segments\": [{\"address\": 4194304, "
-	"\"total_size\": " MIB_30 ", \"stream\": 0, \"segment_type\": "
-	"\"large\", \"blocks\": [{\"size\": " MIB_30
-	", \"requested_size\": " MIB_30
-	", \"state\": \"active_allocated\", \"id\": 1}]}]}, "
-	"\"events\": [" ALLOC(2, MIB_20) FREE(2) FREE(1) ALLOC(3, MIB_30) END
-	"]}]}";
+	START ALLOC(2, MIB_20) FREE(2) FREE(1) ALLOC(3, MIB_30) END "]}]}";
+static const char *const kept_from_start =
+	START ALLOC(2, MIB_20) FREE(2) END "]}]}";
 static const char *const at_addresses =
 	ONE_DEVICE("{\"op\": \"alloc\", \"id\": 1, \"size\": " MIB_20
 		   ", \"addr\": 16777216}," FREE(1) END);
@@ -198,6 +200,8 @@ static const struct {
 	{ &untold_pool, "preallocate=25%", 40, 40,
 	  "0 blocks requested first, 0 B in all" },
 	{ &from_start, "free-earlier=id:1", 50, 30,
+	  "1 free moved; blocks selected: 1, 30.00 MiB in all" },
+	{ &kept_from_start, "free-earlier=id:1", 50, 30,
 	  "1 free moved; blocks selected: 1, 30.00 MiB in all" },
 	{ &from_start, "keep-site=id:1", 50, 80,
 	  "1 free left out; blocks selected: 1, 30.00 MiB in all" },
