@@ -131,13 +131,12 @@ static double measure_utilization(const struct gp_subject *s)
 	return part_of(measure_allocated(s), measure_reserved(s));
 }
 
-/* Requested bytes are counted until the memory is free again, allocated bytes
- * until the program frees the block: with pending frees, requested may exceed
- * allocated. */
+/* PyTorch counts requested bytes as active ones, until the memory is free
+ * again (free_block), and allocated bytes until the program frees the block. */
 static double measure_internal(const struct gp_subject *s)
 {
-	return part_of(minus(measure_allocated(s), measure_requested(s)),
-		       measure_allocated(s));
+	return part_of(minus(measure_active(s), measure_requested(s)),
+		       measure_active(s));
 }
 
 static uint64_t measure_largest_free(const struct gp_subject *s)
@@ -432,9 +431,8 @@ const struct gp_measure gp_measures[GP_MEASURES] = {
 		.label = "lost to rounding",
 		.unit = GP_UNIT_RATIO,
 		.scope = GP_SCOPE_MOMENT,
-		.meaning = "(allocated - requested) / allocated",
-		.formula = "(allocated_bytes - requested_bytes) / "
-			"allocated_bytes",
+		.meaning = "(active - requested) / active",
+		.formula = "(active_bytes - requested_bytes) / active_bytes",
 		.reading = "What rounding costs: to 512 bytes, to "
 			"roundup_power2_divisions, and blocks that were "
 			"not split. Small in most programs.",
