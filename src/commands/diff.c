@@ -418,32 +418,38 @@ static uint64_t reserved_by(const struct gp_change_side *side)
 			      : side->breakdown.reserved;
 }
 
+static enum gp_status say_over(const struct limit *limit,
+			       const struct gp_change *change, uint64_t more,
+			       struct gp_diag *diag)
+{
+	char by[GP_BYTES_TEXT], allowed[GP_BYTES_TEXT + 8];
+
+	gp_bytes_text(more, by);
+	gp_bytes_text(limit->bytes, allowed);
+	if (limit->is_share) {
+		snprintf(allowed, sizeof(allowed), "%g %%", limit->percent);
+	} else if (!strcmp(by, allowed)) {
+		gp_bytes_exact(more, by);
+		gp_bytes_exact(limit->bytes, allowed);
+	}
+	gp_diag_file(diag, change->b.path);
+	return gp_diag_set(
+		diag, GP_FAILED, "it %s %s more at the peak; %s is allowed",
+		change->b.estimate ? "is estimated to reserve" : "reserves", by,
+		allowed);
+}
+
 /* GP_FAILED if some device reserves more than the limit allows. */
 static enum gp_status limit_hold(const struct limit *limit,
 				 const struct gp_change *changes, size_t count,
 				 struct gp_diag *diag)
 {
-	char allowed[64];
-
 	for (size_t i = 0; limit->is_there && i < count; i++) {
 		uint64_t a = reserved_by(&changes[i].a);
 		uint64_t b = reserved_by(&changes[i].b);
 
-		if (!is_over(limit, a, b))
-			continue;
-		if (limit->is_share)
-			snprintf(allowed, sizeof(allowed), "%g %%",
-				 limit->percent);
-		else
-			snprintf(allowed, sizeof(allowed), "%s",
-				 GP_BYTES(limit->bytes));
-		gp_diag_file(diag, changes[i].b.path);
-		return gp_diag_set(diag, GP_FAILED,
-				   "it %s %s more at the peak; %s is allowed",
-				   changes[i].b.estimate
-					   ? "is estimated to reserve"
-					   : "reserves",
-				   GP_BYTES(b - a), allowed);
+		if (is_over(limit, a, b))
+			return say_over(limit, &changes[i], b - a, diag);
 	}
 	return GP_OK;
 }
