@@ -318,6 +318,29 @@ static void rest_row(const struct gp_table *table, uint64_t allocated,
 }
 
 /* A run without events has one moment. */
+/* Whether the replay goes on from what was cached under other settings. */
+static bool goes_on(const struct gp_view *view)
+{
+	return view->trace->devices[view->device].start.segment_count &&
+	       strcmp(view->conf, gp_trace_conf(view->trace)) != 0;
+}
+
+/* The title of a view that says how much is reserved. */
+static void reserved_title(const struct gp_view *view,
+			   const struct gp_view_style *style, const char *words)
+{
+	struct gp_page page = gp_page_make(style->report, style->out);
+
+	title(style, words);
+	if (style->format == GP_VIEW_CSV || !goes_on(view))
+		return;
+	gp_page_line(&page, GP_TONE_PLAIN, 0,
+		     "The trace begins with memory in use, cached under other "
+		     "settings, from which this replay goes on; gpupool replay "
+		     "estimates what the whole program reserves.");
+	gp_page_blank(&page);
+}
+
 static const char *moment_words(const struct gp_view *view,
 				const struct gp_view_moment *moment,
 				char text[GP_EVENT_TEXT])
@@ -343,7 +366,7 @@ static void holders_title(const struct gp_view *view,
 	snprintf(words, sizeof(words), "%s %s %s: %s, %s reserved", held,
 		 moment->is_before ? "before" : "at", moment->what,
 		 moment_words(view, moment, at), GP_BYTES(total->reserved));
-	title(style, words);
+	reserved_title(view, style, words);
 }
 
 static void holder_rows(const struct gp_view *view, uint64_t allocated,
@@ -573,7 +596,7 @@ static void state_title(const struct gp_view *view,
 		 moment_words(view, moment, at), GP_BYTES(total.reserved),
 		 GP_PLURAL(total.segments, "segment"),
 		 GP_BYTES(total.allocated));
-	title(style, words);
+	reserved_title(view, style, words);
 }
 
 void gp_view_state(const struct gp_view *view,
