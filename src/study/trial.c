@@ -196,45 +196,68 @@ void trial_play(struct session *s, struct gp_trial *trial)
 	}
 }
 
-/* Makes a case's replays of the trials from this one on in advance. */
-static void foresee(struct session *s, size_t first, size_t index)
-{
-	const struct gp_study *study = s->study;
-	size_t most = study->count - first, count = 0;
-	struct gp_settings *settings = gp_mem_alloc(most, sizeof(*settings));
-	struct run_asked *asked = gp_mem_alloc(most, sizeof(*asked));
+/* Trials to be played one after another, and what runs_ask() will be asked for
+ * each, at the capacity of some case. */
+struct ahead {
+	struct gp_trial **trials;
+	struct gp_settings *settings;
+	struct run_asked *asked;
+	size_t count;
+};
 
-	for (size_t i = first; i < study->count; i++) {
-		const struct gp_trial *trial = &study->trials[i];
+static struct ahead ahead_of(const struct session *s)
+{
+	size_t most = s->study->count;
+	struct ahead ahead = {
+		.trials = gp_mem_alloc(most, sizeof(*ahead.trials)),
+		.settings = gp_mem_alloc(most, sizeof(*ahead.settings)),
+		.asked = gp_mem_alloc(most, sizeof(*ahead.asked)),
+	};
+
+	for (size_t i = 0; i < most; i++) {
+		struct gp_trial *trial = &s->study->trials[i];
+		size_t n = ahead.count;
 
 		if (!trial_is_possible(trial))
 			continue;
-		settings[count] = settings_of(s, trial);
-		asked[count] = (struct run_asked){
-			.settings = &settings[count],
+		ahead.trials[n] = trial;
+		ahead.settings[n] = settings_of(s, trial);
+		ahead.asked[n] = (struct run_asked){
+			.settings = &ahead.settings[n],
 			.conf = trial->conf,
-			.capacity = s->config->cases[index].capacity,
 			.on_oom = GP_OOM_GO_ON,
 		};
-		count++;
+		ahead.count++;
 	}
-	runs_foresee(study->runs[index], asked, count, s->config->threads);
-	free(asked);
-	free(settings);
+	return ahead;
+}
+
+/* Makes a case's replays in advance, from those of that trial on. */
+static void foresee(struct session *s, const struct ahead *ahead, size_t from,
+		    size_t index)
+{
+	for (size_t i = from; i < ahead->count; i++)
+		ahead->asked[i].capacity = s->config->cases[index].capacity;
+	runs_foresee(s->study->runs[index], ahead->asked + from,
+		     ahead->count - from, s->config->threads);
 }
 
 void trials_play(struct session *s)
 {
 	struct gp_study *study = s->study;
+	struct ahead ahead = ahead_of(s);
 
-	for (size_t i = 0; i < study->count; i++) {
+	for (size_t i = 0; i < ahead.count; i++) {
 		for (size_t c = 0; c < study->case_count; c++)
 			if (trial_is_played(&study->verdicts[c]))
-				foresee(s, i, c);
-		trial_play(s, &study->trials[i]);
+				foresee(s, &ahead, i, c);
+		trial_play(s, ahead.trials[i]);
 	}
 	for (size_t c = 0; c < study->case_count; c++)
 		runs_forget(study->runs[c]);
+	free(ahead.trials);
+	free(ahead.settings);
+	free(ahead.asked);
 }
 
 uint64_t trial_peak(struct session *s, size_t index)
