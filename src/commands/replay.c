@@ -492,6 +492,9 @@ static enum gp_status run(struct session *s, struct gp_diag *diag)
 		choose_rank(s);
 		status = make_plans(s, diag);
 	}
+	/* Before the runs, whose films would take memory meanwhile. */
+	if (status == GP_OK)
+		status = explain_runs(s, diag);
 	if (status == GP_OK)
 		status = open_events(s, diag);
 	if (status == GP_OK)
@@ -500,8 +503,6 @@ static enum gp_status run(struct session *s, struct gp_diag *diag)
 		status = gp_estimating_make(&s->asked, s->trace, &s->estimates,
 					    diag);
 	gp_progress_end(&s->progress);
-	if (status == GP_OK)
-		status = explain_runs(s, diag);
 	if (status == GP_OK)
 		status = report(s, diag);
 	status = gp_outlet_close(&s->events, status, diag);

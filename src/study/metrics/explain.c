@@ -650,15 +650,15 @@ enum gp_status gp_explain(const struct gp_explain_config *config,
 			forget_times(&explain->now);
 			forget_times(&explain->live);
 		}
-		if (status == GP_OK && !config->skip_attempts)
-			status = attempts_run(config, explain, diag);
 	}
+	askers_release(&askers);
+	if (status == GP_OK && !config->skip_attempts)
+		status = attempts_run(config, explain, diag);
 	if (status == GP_OK && !config->skip_attempts) {
 		notify(config, "looking for a packing");
 		find_floor(explain);
 	}
 	failures_judge(explain);
-	askers_release(&askers);
 	if (status != GP_OK)
 		gp_explain_release(explain);
 	return status;
