@@ -5,12 +5,14 @@
 
 #include "study/floor/floor.h"
 
-/* At equal times, ENDS precedes BEGINS. */
+/* At equal times, ENDS precedes BEGINS. Packed, as two lists of these are most
+ * of the memory that a floor takes. */
+enum { ENDS, BEGINS };
 struct moment {
 	uint64_t time;
-	uint32_t span;
-	enum { ENDS, BEGINS } kind;
-};
+	uint32_t span : 31;
+	uint32_t kind : 1;
+} __attribute__((packed));
 
 /* All moments in order of time; the caller frees *moments. */
 size_t spans_moments(const struct gp_spans *spans, bool with_gaps,
