@@ -403,13 +403,10 @@ static enum gp_status limit_parse(const char *text, struct limit *limit,
 			   text);
 }
 
-static bool is_over(const struct limit *limit, uint64_t a, uint64_t b)
+static uint64_t most_more(const struct limit *limit, uint64_t than)
 {
-	if (b <= a)
-		return false;
-	if (limit->is_share)
-		return b - a > gp_percent_of(a, limit->percent);
-	return b - a > limit->bytes;
+	return limit->is_share ? gp_percent_of(than, limit->percent)
+			       : limit->bytes;
 }
 
 static uint64_t reserved_by(const struct gp_change_side *side)
@@ -448,7 +445,7 @@ static enum gp_status limit_hold(const struct limit *limit,
 		uint64_t a = reserved_by(&changes[i].a);
 		uint64_t b = reserved_by(&changes[i].b);
 
-		if (is_over(limit, a, b))
+		if (b > a && b - a > most_more(limit, a))
 			return say_over(limit, &changes[i], b - a, diag);
 	}
 	return GP_OK;
