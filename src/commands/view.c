@@ -631,8 +631,7 @@ static const struct gp_option view_options[] = {
 	{ "find", 0, GP_OPTION_TEXT, GP_AT(find), "TEXT",
 	  "events: those with this text in a frame of their stack, or of their "
 	  "block's, or in a mark's name: a file, a line or a function, in "
-	  "upper "
-	  "or lower case." },
+	  "upper or lower case." },
 	{ "op", 0, GP_OPTION_TEXT, GP_AT(op), "NAME,...",
 	  "events: of these kinds, such as alloc,free." },
 	{ "min-size", 0, GP_OPTION_BYTES, GP_AT(least_size), "SIZE",

@@ -62,23 +62,27 @@ static void unit_map_remove(struct unit_map *map, uint64_t addr, uint64_t size)
 	map->count -= to - from;
 }
 
-static bool contains(const struct unit_map *map, size_t index, uint64_t addr)
+/* Whether that unit is the last one that begins at or below addr. */
+static bool is_last(const struct unit_map *map, size_t index, uint64_t addr)
 {
-	return addr - map->units[index].addr < map->units[index].size;
+	return index < map->count && map->units[index].addr <= addr &&
+	       (index + 1 == map->count || map->units[index + 1].addr > addr);
 }
 
 /* The unit that contains an address; NULL: none. */
 static struct unit *unit_map_find(struct unit_map *map, uint64_t addr)
 {
-	size_t above;
+	struct unit *unit;
 
-	if (map->found < map->count && contains(map, map->found, addr))
-		return &map->units[map->found];
-	above = lower(map, addr + 1);
-	if (!above || !contains(map, above - 1, addr))
-		return NULL;
-	map->found = above - 1;
-	return &map->units[map->found];
+	if (!is_last(map, map->found, addr)) {
+		size_t above = lower(map, addr + 1);
+
+		if (!above)
+			return NULL;
+		map->found = above - 1;
+	}
+	unit = &map->units[map->found];
+	return addr - unit->addr < unit->size ? unit : NULL;
 }
 
 /* Updates `pinned` to the event and returns it. */
