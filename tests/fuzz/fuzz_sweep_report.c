@@ -76,7 +76,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	write_and_read(&sweep);
 	must(read_bytes(data, size, &same, &diag) == GP_OK,
 	     "it cannot be read twice");
-	must(gp_sweep_report_join(&sweep, &same, &diag) == GP_OK,
+	must(gp_sweep_report_join(&sweep, &same, GP_SWEEP_MERGE, &diag) ==
+		     GP_OK,
 	     "it is not the same as itself");
 	gp_sweep_report_release(&same);
 	gp_sweep_report_release(&sweep);
