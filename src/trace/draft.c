@@ -26,11 +26,13 @@ static void *copy(const void *items, size_t n, size_t size)
 static void copy_names(struct gp_draft_device *draft,
 		       const struct gp_device_trace *device)
 {
+	draft->names_are_own = true;
+	if (!device->names)
+		return;
 	draft->name_room = (size_t)draft->block_ids + 1;
 	draft->names = gp_mem_alloc(draft->name_room, sizeof(*draft->names));
-	draft->names_are_own = true;
 	for (uint32_t id = 0; id < draft->block_ids; id++) {
-		draft->names[id] = device->names ? device->names[id] : id;
+		draft->names[id] = device->names[id];
 		draft->names_are_own &=
 			!id || draft->names[id] > draft->names[id - 1];
 		if (draft->names[id] >= draft->next_name)
@@ -119,6 +121,8 @@ uint32_t gp_draft_add_block(struct gp_draft_device *device)
 {
 	uint32_t id = device->block_ids++;
 
+	if (!device->names)
+		return id;
 	GP_GROW(device->names, (size_t)device->block_ids, device->name_room);
 	device->names[id] = device->next_name++;
 	return id;
@@ -133,10 +137,11 @@ void gp_draft_add(struct gp_draft_device *device, uint64_t before,
 		(struct gp_addition){ before, *event };
 }
 
-/* The number of additions before each event. */
-static size_t *count_additions(const struct gp_draft_device *device)
+/* The number of additions before each event; 2^32 of them would be 192 GiB. */
+static uint32_t *count_additions(const struct gp_draft_device *device)
 {
-	size_t *before = gp_mem_alloc(device->event_count + 2, sizeof(*before));
+	uint32_t *before =
+		gp_mem_alloc(device->event_count + 2, sizeof(*before));
 
 	for (size_t i = 0; i < device->addition_count; i++)
 		before[device->additions[i].before + 1]++;
@@ -149,7 +154,7 @@ void gp_draft_settle(struct gp_draft_device *device)
 {
 	size_t n = device->event_count, count = n + device->addition_count;
 	struct gp_event *events;
-	size_t *before;
+	uint32_t *before;
 
 	if (!device->addition_count)
 		return;
@@ -214,7 +219,7 @@ struct numbering {
 static uint64_t own_name(struct numbering *n, struct gp_draft_device *device,
 			 uint32_t id)
 {
-	uint64_t name = device->names[id];
+	uint64_t name = device->names ? device->names[id] : id;
 
 	if (device->names_are_own)
 		return name;

@@ -33,7 +33,8 @@ struct gp_draft_device {
 	uint32_t block_ids;
 	uint64_t total_memory;
 	/* The members below are private. */
-	uint64_t *names; /* id -> the file's id; up to name_room entries */
+	/* id -> the file's id; up to name_room entries. NULL: the same. */
+	uint64_t *names;
 	size_t name_room;
 	uint64_t next_name; /* for new blocks */
 	bool names_are_own; /* each name is known to belong to one block */

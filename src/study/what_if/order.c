@@ -38,14 +38,17 @@ static bool parse_share(const char *text, double *share)
 	return true;
 }
 
-static bool lives_long(const struct gp_draft_device *device,
-		       const struct lifetime *lifetime, double share)
+/* The number of the event that frees each block; the number of events: none. */
+static uint64_t *find_frees(const struct gp_draft_device *device)
 {
-	uint64_t end = lifetime->freed == LIFETIME_NO_END ? device->event_count
-							  : lifetime->freed;
+	uint64_t *frees = gp_mem_alloc(device->block_ids, sizeof(*frees));
 
-	return (double)(end - lifetime->born) >=
-	       share * (double)device->event_count;
+	for (uint32_t id = 0; id < device->block_ids; id++)
+		frees[id] = device->event_count;
+	for (size_t i = 0; i < device->event_count; i++)
+		if (device->events[i].kind == GP_FREE)
+			frees[device->events[i].id] = i;
+	return frees;
 }
 
 /* The first event after the settings that precede the first request. */
@@ -62,30 +65,47 @@ static size_t beginning(const struct gp_draft_device *device)
 	return i;
 }
 
-static void put_first(struct gp_draft_device *device, double share,
-		      struct request *moved, size_t *count, uint64_t *bytes)
+/* The requests of blocks that live for at least that many events. */
+static struct request *find_long_lived(const struct gp_draft_device *device,
+				       double least, size_t *count)
 {
-	struct lifetime *lifetimes = lifetimes_of(device);
-	size_t first = beginning(device);
+	uint64_t *frees = find_frees(device);
+	struct request *found = NULL;
+	uint32_t pools_in_use = 0;
+	size_t room = 0;
 
 	*count = 0;
 	for (size_t i = 0; i < device->event_count; i++) {
 		const struct gp_event *event = &device->events[i];
 
-		if (event->kind == GP_ALLOC &&
-		    !lifetimes[event->id].is_private &&
-		    lives_long(device, &lifetimes[event->id], share)) {
-			moved[(*count)++] = (struct request){ event->size, i };
-			*bytes += event->size;
-		}
+		pools_in_use = scene_pools_in_use(event, pools_in_use);
+		if (event->kind != GP_ALLOC || event->pool || pools_in_use ||
+		    (double)(frees[event->id] - i) < least)
+			continue;
+		GP_GROW(found, *count + 1, room);
+		found[(*count)++] = (struct request){ event->size, i };
 	}
-	if (*count)
-		qsort(moved, *count, sizeof(*moved), by_size);
-	for (size_t i = 0; i < *count; i++) {
+	free(frees);
+	return found;
+}
+
+/* Returns the number of blocks. */
+static size_t put_first(struct gp_draft_device *device, double share,
+			uint64_t *bytes)
+{
+	size_t count, first = beginning(device);
+	struct request *moved = find_long_lived(
+		device, share * (double)device->event_count, &count);
+
+	if (count)
+		qsort(moved, count, sizeof(*moved), by_size);
+	for (size_t i = 0; i < count; i++) {
 		gp_draft_add(device, first, &device->events[moved[i].event]);
 		gp_draft_leave_out(&device->events[moved[i].event]);
+		*bytes += moved[i].size;
 	}
-	free(lifetimes);
+	free(moved);
+	return count;
 }
 
 enum gp_status preallocate(struct scene *scene)
@@ -95,16 +115,8 @@ enum gp_status preallocate(struct scene *scene)
 
 	if (!parse_share(scene->note->asked.argument, &share))
 		return scene_usage(scene, "not a share such as 50%");
-	for (size_t d = 0; d < scene->config->trace->device_count; d++) {
-		struct gp_draft_device *device = &scene->draft->devices[d];
-		struct request *moved =
-			gp_mem_alloc(device->event_count, sizeof(*moved));
-		size_t n;
-
-		put_first(device, share, moved, &n, &bytes);
-		blocks += n;
-		free(moved);
-	}
+	for (size_t d = 0; d < scene->config->trace->device_count; d++)
+		blocks += put_first(&scene->draft->devices[d], share, &bytes);
 	scene_note(scene, blocks, "block", "requested first, %s in all",
 		   GP_BYTES(bytes));
 	return GP_OK;

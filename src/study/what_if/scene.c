@@ -55,7 +55,7 @@ void scene_steps(const struct scene *scene, uint32_t device,
 
 /* ---- lifetimes ---- */
 
-static uint32_t pools_in_use(const struct gp_event *event, uint32_t in_use)
+uint32_t scene_pools_in_use(const struct gp_event *event, uint32_t in_use)
 {
 	switch (event->kind) {
 	case GP_POOL_BEGIN:
@@ -74,7 +74,6 @@ struct lifetime *lifetimes_of(const struct gp_draft_device *device)
 
 	for (uint32_t id = 0; id < device->block_ids; id++)
 		lifetimes[id] = (struct lifetime){
-			.born = LIFETIME_FROM_START,
 			.freed = LIFETIME_NO_END,
 			.is_plain = true,
 		};
@@ -86,12 +85,11 @@ struct lifetime *lifetimes_of(const struct gp_draft_device *device)
 		const struct gp_event *event = &device->events[i];
 		struct lifetime *lifetime;
 
-		in_use = pools_in_use(event, in_use);
+		in_use = scene_pools_in_use(event, in_use);
 		if (!gp_draft_has_block(event))
 			continue;
 		lifetime = &lifetimes[event->id];
 		if (event->kind == GP_ALLOC) {
-			lifetime->born = i;
 			lifetime->size = event->size;
 			lifetime->is_private = event->pool || in_use;
 		} else if (event->kind == GP_FREE) {

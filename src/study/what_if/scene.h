@@ -37,11 +37,14 @@ bool scene_text_has(const char *text, const char *pattern);
 
 /* ---- the lifetime of each block of a draft ---- */
 
-#define LIFETIME_FROM_START UINT64_MAX
-#define LIFETIME_NO_END	    UINT64_MAX
+/* How many pools and captures are in use after the event, from how many were
+ * before it. */
+uint32_t scene_pools_in_use(const struct gp_event *event, uint32_t in_use);
+
+#define LIFETIME_NO_END UINT64_MAX
 
 struct lifetime {
-	uint64_t born, freed; /* events */
+	uint64_t freed; /* the event */
 	uint64_t size;
 	bool is_plain; /* no other request refers to it in between */
 	/* It is in a private pool, or was allocated while one was in use: not
