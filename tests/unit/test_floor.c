@@ -615,6 +615,45 @@ START_TEST(challenge_k_fits_a_mebibyte)
 }
 END_TEST
 
+/* Few times, so that many are equal; times of every length. */
+START_TEST(moments_are_in_order)
+{
+	const uint64_t times[] = { 1,
+				   3,
+				   40,
+				   5000,
+				   UINT64_C(1) << 22,
+				   UINT64_C(1) << 45,
+				   UINT64_MAX / 2 };
+	uint64_t seed = 29;
+
+	for (size_t t = 0; t < COUNT_OF(times); t++)
+		for (size_t count = 0; count <= MOST; count = 3 * count + 1) {
+			struct gp_spans spans =
+				random_spans(&seed, count, times[t], 9);
+			struct moment *m;
+			size_t n = spans_moments(&spans, false, &m);
+
+			ck_assert_uint_eq(n, 2 * count);
+			for (size_t i = 0; i < n; i++) {
+				const struct gp_span *s =
+					&spans.items[m[i].span];
+
+				ck_assert_uint_eq(m[i].time,
+						  m[i].kind == BEGINS
+							  ? s->lower
+							  : s->upper);
+				ck_assert(!i || m[i - 1].time < m[i].time ||
+					  (m[i - 1].time == m[i].time &&
+					   (m[i - 1].kind < m[i].kind ||
+					    (m[i - 1].kind == m[i].kind &&
+					     m[i - 1].span < m[i].span))));
+			}
+			free(m);
+		}
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
@@ -633,6 +672,7 @@ int main(void)
 		{ the_search_finds_the_least, 0 },
 		{ a_trace_is_its_lifetimes_whatever_its_streams, 0 },
 		{ what_a_plan_does_not_know_lies_where_it_is_idle, 0 },
+		{ moments_are_in_order, 0 },
 		{ challenge_a_fits_a_mebibyte, 0 },
 		{ challenge_c_fits_a_mebibyte, 0 },
 		{ challenge_f_fits_a_mebibyte, 0 },

@@ -92,49 +92,94 @@ void gp_spans_release(struct gp_spans *spans)
 
 /* ---- in order of time ---- */
 
-#define DIGIT 11 /* bits */
+#define DIGIT	11 /* bits */
+#define BUCKETS (1 << DIGIT)
+#define FEW	16
 
-/* The first digit is the kind, the others are of the time. */
-static size_t digit_of(const struct moment *moment, int digit)
+/* By time and kind, in the order of the spans where both are equal. */
+static int in_order(const void *a, const void *b)
 {
-	if (!digit)
-		return moment->kind;
-	return moment->time >> (digit - 1) * DIGIT & ((1U << DIGIT) - 1);
+	const struct moment *x = a, *y = b;
+
+	if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	return x->span < y->span ? -1 : x->span > y->span;
 }
 
-static void sort_by_digit(const struct moment *from, size_t n, int digit,
-			  struct moment *to)
+static void sort_few(struct moment *list, size_t n)
 {
-	size_t ends[1U << DIGIT] = { 0 }, end = 0;
+	for (size_t i = 1; i < n; i++) {
+		struct moment moved = list[i];
+		size_t to = i;
 
+		for (; to && in_order(&moved, &list[to - 1]) < 0; to--)
+			list[to] = list[to - 1];
+		list[to] = moved;
+	}
+}
+
+static size_t digit_of(const struct moment *moment, int shift)
+{
+	return moment->time >> shift & (BUCKETS - 1);
+}
+
+/* Moves every moment to the bucket of its digit; ends[d] becomes the end of
+ * bucket d. */
+static void fill_buckets(struct moment *list, size_t n, int shift,
+			 size_t ends[BUCKETS])
+{
+	size_t next[BUCKETS], end = 0;
+
+	memset(ends, 0, BUCKETS * sizeof(*ends));
 	for (size_t i = 0; i < n; i++)
-		ends[digit_of(&from[i], digit)]++;
-	for (size_t d = 0; d < 1U << DIGIT; d++)
+		ends[digit_of(&list[i], shift)]++;
+	for (size_t d = 0; d < BUCKETS; d++) {
+		next[d] = end;
 		ends[d] = end += ends[d];
-	for (size_t i = n; i-- > 0;)
-		to[--ends[digit_of(&from[i], digit)]] = from[i];
+	}
+	for (size_t d = 0; d < BUCKETS; d++)
+		while (next[d] < ends[d]) {
+			struct moment *place = &list[next[d]];
+			size_t to = digit_of(place, shift);
+			struct moment moved = *place;
+
+			*place = list[next[to]];
+			list[next[to]++] = moved;
+		}
 }
 
-/* By time and kind, in the order of the spans where both are equal; times are
- * mostly numbers of events, which have few digits. */
-static struct moment *sort_by_time(struct moment *list, size_t n)
+/* By the digits from the first on, in place: a second list would be a tenth of
+ * the memory of an explanation. The moments are equal above shift + DIGIT. */
+static void sort_by_digits(struct moment *list, size_t n, int shift)
 {
-	struct moment *sorted = gp_mem_alloc(n + 1, sizeof(*sorted)), *other;
+	size_t ends[BUCKETS], begin = 0;
+	int below = shift > DIGIT ? shift - DIGIT : 0;
+
+	fill_buckets(list, n, shift, ends);
+	for (size_t d = 0; d < BUCKETS; begin = ends[d++]) {
+		size_t count = ends[d] - begin;
+
+		if (count <= FEW)
+			sort_few(list + begin, count);
+		else if (shift)
+			sort_by_digits(list + begin, count, below);
+		else
+			qsort(list + begin, count, sizeof(*list), in_order);
+	}
+}
+
+static void sort_by_time(struct moment *list, size_t n)
+{
 	uint64_t last = 0;
-	int digits = 1;
+	int shift = 0;
 
 	for (size_t i = 0; i < n; i++)
 		last = gp_larger(last, list[i].time);
-	for (; last; last >>= DIGIT)
-		digits++;
-	for (int digit = 0; digit < digits; digit++) {
-		sort_by_digit(list, n, digit, sorted);
-		other = list;
-		list = sorted;
-		sorted = other;
-	}
-	free(sorted);
-	return list;
+	while (last >> shift >= BUCKETS)
+		shift++;
+	sort_by_digits(list, n, shift);
 }
 
 static size_t add_piece(struct moment *list, uint32_t span, uint64_t lower,
@@ -169,7 +214,8 @@ size_t spans_moments(const struct gp_spans *spans, bool with_gaps,
 		}
 		n += add_piece(list + n, i, lower, span->upper);
 	}
-	*moments = sort_by_time(list, n);
+	sort_by_time(list, n);
+	*moments = list;
 	return n;
 }
 

@@ -5,8 +5,8 @@
 
 #include "study/floor/floor.h"
 
-/* At equal times, ENDS precedes BEGINS. Packed, as two lists of these are most
- * of the memory that a floor takes. */
+/* At equal times, ENDS precedes BEGINS. Packed, as a list of these is much of
+ * the memory that a floor takes. */
 enum { ENDS, BEGINS };
 struct moment {
 	uint64_t time;
