@@ -716,6 +716,7 @@ static uint64_t try_row(const struct gp_trace *trace, size_t row)
 		free(meant);
 	}
 	changes = made.notes->changes;
+	ck_assert(!changes || gp_what_if_may_change(asked.row, trace));
 	gp_what_ifs_release(&made);
 	return changes;
 }

@@ -232,6 +232,41 @@ START_TEST(each_changes_what_it_says)
 }
 END_TEST
 
+/* Without a changed trace. */
+START_TEST(what_changes_nothing_is_known)
+{
+	static const char *const ascending =
+		ONE_DEVICE(ALLOC(1, MIB_20) ALLOC(2, MIB_30) END);
+	static const struct {
+		const char *const *trace;
+		const char *may; /* of those that explain tries */
+	} traces[] = {
+		{ &two_streams, "merge-streams" },
+		{ &private_pool, "no-private-pools" },
+		{ &recorded_stream, "merge-streams no-delay" },
+		{ &emptied, "no-empty-cache" },
+		{ &two_blocks, "" },
+		{ &ascending, "sort-step" },
+	};
+	size_t count;
+	const struct gp_what_if_row *table = gp_what_if_table(&count);
+
+	for (size_t i = 0; i < COUNT_OF(traces); i++) {
+		struct gp_trace *trace = trace_of(*traces[i].trace);
+
+		for (size_t k = 0; k < count; k++)
+			if (table[k].words && !table[k].tried)
+				ck_assert_msg(gp_what_if_may_change(&table[k],
+								    trace) ==
+						      !!strstr(traces[i].may,
+							       table[k].name),
+					      "trace %zu: %s", i,
+					      table[k].name);
+		gp_trace_destroy(trace);
+	}
+}
+END_TEST
+
 /* ---- arguments ---- */
 
 static const struct {
@@ -570,6 +605,7 @@ int main(void)
 {
 	const struct suite_test tests[] = {
 		{ each_changes_what_it_says, 0 },
+		{ what_changes_nothing_is_known, 0 },
 		{ what_is_not_understood_is_said, 0 },
 		{ frees_that_come_earlier_are_counted, 0 },
 		{ a_place_that_helps_nothing_is_not_chosen, 0 },

@@ -229,7 +229,8 @@ static enum gp_status try_what_ifs(const struct tries *tries)
 	for (size_t i = 0; i < count && status == GP_OK; i++) {
 		struct gp_what_if asked = { &rows[i], rows[i].tried };
 
-		if (rows[i].words)
+		if (rows[i].words &&
+		    gp_what_if_may_change(&rows[i], tries->explain->trace))
 			status = try_what_if(tries, &asked, rows[i].words);
 	}
 	return status;

@@ -24,6 +24,42 @@ static uint64_t change_device(struct gp_draft_device *device,
 	return changes;
 }
 
+/* Whether a copy of any event, block or segment would be changed. */
+static bool may_change_device(const struct gp_device_trace *device,
+			      const struct change *change)
+{
+	const struct gp_state *start = &device->start;
+
+	bool may = false;
+
+	for (size_t i = 0; i < device->event_count && !may; i++) {
+		struct gp_event event = device->events[i];
+
+		may = change->event(&event);
+	}
+	for (size_t i = 0; change->block && i < start->block_count; i++) {
+		struct gp_block block = start->blocks[i];
+
+		may |= change->block(&block);
+	}
+	for (size_t i = 0; change->segment && i < start->segment_count; i++) {
+		struct gp_segment segment = start->segments[i];
+
+		may |= change->segment(&segment);
+	}
+	return may;
+}
+
+static bool may_change(const struct gp_trace *trace,
+		       const struct change *change)
+{
+	bool may = false;
+
+	for (size_t d = 0; d < trace->device_count && !may; d++)
+		may = may_change_device(&trace->devices[d], change);
+	return may;
+}
+
 static enum gp_status apply(struct scene *scene, const struct change *change,
 			    const char *noun, const char *what)
 {
@@ -115,14 +151,20 @@ static enum gp_status cannot_merge(struct scene *scene)
 				  "start cannot be merged");
 }
 
+static const struct change one_stream = { on_one_stream, does_not_wait,
+					  segment_on_one_stream };
+
+bool has_streams_to_merge(const struct gp_trace *trace)
+{
+	return may_change(trace, &one_stream);
+}
+
 enum gp_status merge_streams(struct scene *scene)
 {
-	static const struct change change = { on_one_stream, does_not_wait,
-					      segment_on_one_stream };
-
 	if (!can_merge(scene->draft, true))
 		return cannot_merge(scene);
-	return apply(scene, &change, "change", "of stream, and waits left out");
+	return apply(scene, &one_stream, "change",
+		     "of stream, and waits left out");
 }
 
 static bool without_delay(struct gp_event *event)
@@ -133,12 +175,16 @@ static bool without_delay(struct gp_event *event)
 	return true;
 }
 
+static const struct change no_waits = { without_delay, does_not_wait, NULL };
+
+bool has_delays(const struct gp_trace *trace)
+{
+	return may_change(trace, &no_waits);
+}
+
 enum gp_status no_delay(struct scene *scene)
 {
-	static const struct change change = { without_delay, does_not_wait,
-					      NULL };
-
-	return apply(scene, &change, "wait", "for another stream left out");
+	return apply(scene, &no_waits, "wait", "for another stream left out");
 }
 
 /* ---- pools ---- */
@@ -167,14 +213,19 @@ static bool segment_in_default_pool(struct gp_segment *segment)
 	return move_pool(&segment->pool);
 }
 
+static const struct change one_pool = { in_default_pool, NULL,
+					segment_in_default_pool };
+
+bool has_private_pools(const struct gp_trace *trace)
+{
+	return may_change(trace, &one_pool);
+}
+
 enum gp_status no_private_pools(struct scene *scene)
 {
-	static const struct change change = { in_default_pool, NULL,
-					      segment_in_default_pool };
-
 	if (!can_merge(scene->draft, false))
 		return cannot_merge(scene);
-	return apply(scene, &change, "change",
+	return apply(scene, &one_pool, "change",
 		     "of pool, and uses of pools left out");
 }
 
@@ -188,9 +239,14 @@ static bool without_empty_cache(struct gp_event *event)
 	return true;
 }
 
+static const struct change no_calls = { without_empty_cache, NULL, NULL };
+
+bool has_empty_caches(const struct gp_trace *trace)
+{
+	return may_change(trace, &no_calls);
+}
+
 enum gp_status no_empty_cache(struct scene *scene)
 {
-	static const struct change change = { without_empty_cache, NULL, NULL };
-
-	return apply(scene, &change, "call", "of empty_cache left out");
+	return apply(scene, &no_calls, "call", "of empty_cache left out");
 }

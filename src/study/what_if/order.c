@@ -193,6 +193,33 @@ static uint64_t sort_device(struct gp_draft_device *device)
 	return moved;
 }
 
+/* Whether a request directly follows a smaller one. */
+static bool is_out_of_order(const struct gp_device_trace *device)
+{
+	uint64_t before = UINT64_MAX;
+
+	for (size_t i = 0; i < device->event_count; i++) {
+		const struct gp_event *event = &device->events[i];
+
+		if (event->kind == GP_ALLOC && event->size > before)
+			return true;
+		if (event->kind == GP_ALLOC)
+			before = event->size;
+		else if (!belongs(event))
+			before = UINT64_MAX;
+	}
+	return false;
+}
+
+bool has_unsorted_requests(const struct gp_trace *trace)
+{
+	bool may = false;
+
+	for (size_t d = 0; d < trace->device_count && !may; d++)
+		may = is_out_of_order(&trace->devices[d]);
+	return may;
+}
+
 enum gp_status sort_step(struct scene *scene)
 {
 	uint64_t moved = 0;

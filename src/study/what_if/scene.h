@@ -72,7 +72,7 @@ enum gp_status which_mark(const struct scene *scene, const char *text,
 			  struct marked *marked);
 void marked_release(struct marked *marked);
 
-/* ---- the what-ifs ---- */
+/* ---- the what-ifs, and whether a trace has what they change ---- */
 
 /* study/what_if/blocks.c */
 enum gp_status without_site(struct scene *scene);
@@ -87,9 +87,14 @@ enum gp_status merge_streams(struct scene *scene);
 enum gp_status no_private_pools(struct scene *scene);
 enum gp_status no_delay(struct scene *scene);
 enum gp_status no_empty_cache(struct scene *scene);
+bool has_streams_to_merge(const struct gp_trace *trace);
+bool has_private_pools(const struct gp_trace *trace);
+bool has_delays(const struct gp_trace *trace);
+bool has_empty_caches(const struct gp_trace *trace);
 /* study/what_if/order.c */
 enum gp_status preallocate(struct scene *scene);
 enum gp_status sort_step(struct scene *scene);
+bool has_unsorted_requests(const struct gp_trace *trace);
 /* study/what_if/place.c */
 enum gp_status empty_cache_at(struct scene *scene);
 

@@ -94,10 +94,23 @@ static const struct gp_what_if_row table[] = {
 };
 #define WHAT_IFS (sizeof(table) / sizeof(*table))
 
-static enum gp_status (*const makers[])(struct scene *scene) = {
-	without_site,	keep_site,     free_earlier, checkpointing,
-	round_sizes,	merge_streams, no_delay,     no_private_pools,
-	no_empty_cache, preallocate,   sort_step,    empty_cache_at,
+static const struct maker {
+	enum gp_status (*make)(struct scene *scene);
+	/* gp_what_if_may_change; NULL: it may. */
+	bool (*may_change)(const struct gp_trace *trace);
+} makers[] = {
+	{ without_site, NULL },
+	{ keep_site, NULL },
+	{ free_earlier, NULL },
+	{ checkpointing, NULL },
+	{ round_sizes, NULL },
+	{ merge_streams, has_streams_to_merge },
+	{ no_delay, has_delays },
+	{ no_private_pools, has_private_pools },
+	{ no_empty_cache, has_empty_caches },
+	{ preallocate, NULL },
+	{ sort_step, has_unsorted_requests },
+	{ empty_cache_at, NULL },
 };
 _Static_assert(sizeof(makers) / sizeof(*makers) == WHAT_IFS,
 	       "each what-if is made by somebody");
@@ -116,6 +129,14 @@ const struct gp_what_if_row *gp_what_if_find(const char *name)
 	return NULL;
 }
 
+bool gp_what_if_may_change(const struct gp_what_if_row *row,
+			   const struct gp_trace *trace)
+{
+	const struct maker *maker = &makers[row - table];
+
+	return !maker->may_change || maker->may_change(trace);
+}
+
 static enum gp_status make(struct scene *scene, const struct gp_what_if *asked,
 			   struct gp_what_ifs *result)
 {
@@ -124,7 +145,7 @@ static enum gp_status make(struct scene *scene, const struct gp_what_if *asked,
 
 	*note = (struct gp_what_if_note){ .asked = *asked };
 	scene->note = note;
-	status = makers[asked->row - table](scene);
+	status = makers[asked->row - table].make(scene);
 	for (size_t d = 0; d < scene->config->trace->device_count; d++)
 		gp_draft_settle(&scene->draft->devices[d]);
 	return status;

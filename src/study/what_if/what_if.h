@@ -67,6 +67,11 @@ struct gp_what_ifs {
 	size_t count;
 };
 
+/* False: it would change nothing of the trace, which is found out without a
+ * copy of it. */
+bool gp_what_if_may_change(const struct gp_what_if_row *row,
+			   const struct gp_trace *trace);
+
 /* GP_USAGE: an argument is invalid, or selects no block. */
 enum gp_status gp_what_ifs_make(const struct gp_what_if_config *config,
 				struct gp_what_ifs *result,
