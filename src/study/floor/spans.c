@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/larger.h"
 #include "base/mem.h"
 
 /* ---- from a trace ---- */
@@ -92,9 +91,8 @@ void gp_spans_release(struct gp_spans *spans)
 
 /* ---- in order of time ---- */
 
-#define DIGIT	11 /* bits */
-#define BUCKETS (1 << DIGIT)
-#define FEW	16
+#define DIGIT 11 /* bits */
+#define FEW   16
 
 /* By time and kind, in the order of the spans where both are equal. */
 static int in_order(const void *a, const void *b)
@@ -120,29 +118,34 @@ static void sort_few(struct moment *list, size_t n)
 	}
 }
 
-static size_t digit_of(const struct moment *moment, int shift)
+/* A digit of the times: some of their bits. */
+struct digit {
+	int shift, bits; /* at most DIGIT */
+};
+
+static size_t digit_of(const struct moment *moment, struct digit digit)
 {
-	return moment->time >> shift & (BUCKETS - 1);
+	return moment->time >> digit.shift & ((1U << digit.bits) - 1);
 }
 
 /* Moves every moment to the bucket of its digit; ends[d] becomes the end of
  * bucket d. */
-static void fill_buckets(struct moment *list, size_t n, int shift,
-			 size_t ends[BUCKETS])
+static void fill_buckets(struct moment *list, size_t n, struct digit digit,
+			 size_t *ends)
 {
-	size_t next[BUCKETS], end = 0;
+	size_t next[1 << DIGIT], end = 0, buckets = (size_t)1 << digit.bits;
 
-	memset(ends, 0, BUCKETS * sizeof(*ends));
+	memset(ends, 0, buckets * sizeof(*ends));
 	for (size_t i = 0; i < n; i++)
-		ends[digit_of(&list[i], shift)]++;
-	for (size_t d = 0; d < BUCKETS; d++) {
+		ends[digit_of(&list[i], digit)]++;
+	for (size_t d = 0; d < buckets; d++) {
 		next[d] = end;
 		ends[d] = end += ends[d];
 	}
-	for (size_t d = 0; d < BUCKETS; d++)
+	for (size_t d = 0; d < buckets; d++)
 		while (next[d] < ends[d]) {
 			struct moment *place = &list[next[d]];
-			size_t to = digit_of(place, shift);
+			size_t to = digit_of(place, digit);
 			struct moment moved = *place;
 
 			*place = list[next[to]];
@@ -150,36 +153,38 @@ static void fill_buckets(struct moment *list, size_t n, int shift,
 		}
 }
 
-/* By the digits from the first on, in place: a second list would be a tenth of
- * the memory of an explanation. The moments are equal above shift + DIGIT. */
-static void sort_by_digits(struct moment *list, size_t n, int shift)
+/* Sorts moments whose times differ in that many bits, by the first of these
+ * bits and so on. In place: a second list would be a tenth of the memory of an
+ * explanation. */
+static void sort_by_bits(struct moment *list, size_t n, int bits)
 {
-	size_t ends[BUCKETS], begin = 0;
-	int below = shift > DIGIT ? shift - DIGIT : 0;
+	int below = bits > DIGIT ? bits - DIGIT : 0;
+	size_t ends[1 << DIGIT], begin = 0;
 
-	fill_buckets(list, n, shift, ends);
-	for (size_t d = 0; d < BUCKETS; begin = ends[d++]) {
-		size_t count = ends[d] - begin;
-
-		if (count <= FEW)
-			sort_few(list + begin, count);
-		else if (shift)
-			sort_by_digits(list + begin, count, below);
-		else
-			qsort(list + begin, count, sizeof(*list), in_order);
+	if (n <= FEW) {
+		sort_few(list, n);
+	} else if (!bits) {
+		qsort(list, n, sizeof(*list), in_order);
+	} else {
+		fill_buckets(list, n, (struct digit){ below, bits - below },
+			     ends);
+		for (size_t d = 0; d < (size_t)1 << (bits - below); d++) {
+			sort_by_bits(list + begin, ends[d] - begin, below);
+			begin = ends[d];
+		}
 	}
 }
 
 static void sort_by_time(struct moment *list, size_t n)
 {
-	uint64_t last = 0;
-	int shift = 0;
+	uint64_t times = 0;
+	int bits = 0;
 
 	for (size_t i = 0; i < n; i++)
-		last = gp_larger(last, list[i].time);
-	while (last >> shift >= BUCKETS)
-		shift++;
-	sort_by_digits(list, n, shift);
+		times |= list[i].time;
+	while (bits < 64 && times >> bits)
+		bits++;
+	sort_by_bits(list, n, bits);
 }
 
 static size_t add_piece(struct moment *list, uint32_t span, uint64_t lower,
