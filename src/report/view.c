@@ -317,12 +317,16 @@ static void rest_row(const struct gp_table *table, uint64_t allocated,
 	holder_row(table, allocated, &rest, others);
 }
 
-/* A run without events has one moment. */
 /* Whether the replay goes on from what was cached under other settings. */
 static bool goes_on(const struct gp_view *view)
 {
+	struct gp_settings recorded;
+	struct gp_diag ignored = { 0 };
+
+	gp_settings_init(&recorded, view->settings->release);
+	gp_settings_parse(&recorded, gp_trace_conf(view->trace), &ignored);
 	return view->trace->devices[view->device].start.segment_count &&
-	       strcmp(view->conf, gp_trace_conf(view->trace)) != 0;
+	       !gp_settings_cache_alike(&recorded, view->settings, 0);
 }
 
 /* The title of a view that says how much is reserved. */
@@ -341,6 +345,7 @@ static void reserved_title(const struct gp_view *view,
 	gp_page_blank(&page);
 }
 
+/* A run without events has one moment. */
 static const char *moment_words(const struct gp_view *view,
 				const struct gp_view_moment *moment,
 				char text[GP_EVENT_TEXT])

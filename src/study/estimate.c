@@ -690,8 +690,8 @@ static bool limits_are_alike(const struct gp_settings *a,
 		a->throw_on_oom == b->throw_on_oom);
 }
 
-static bool cache_alike(const struct gp_settings *a,
-			const struct gp_settings *b, uint64_t capacity)
+bool gp_settings_cache_alike(const struct gp_settings *a,
+			     const struct gp_settings *b, uint64_t capacity)
 {
 	return gp_release_alike(a->release, b->release) &&
 	       a->max_split_size == b->max_split_size &&
@@ -712,7 +712,8 @@ static bool is_wanted(const struct study *s)
 	return s->device->start.segment_count && s->device->event_count &&
 	       what_if->mode == GP_WHAT_IF && !what_if->make_device &&
 	       what_if->engine == gp_engine_table(&(size_t){ 0 }) &&
-	       !cache_alike(&s->recorded, what_if->settings, what_if->capacity);
+	       !gp_settings_cache_alike(&s->recorded, what_if->settings,
+					what_if->capacity);
 }
 
 enum gp_status gp_estimate(const struct gp_replay_config *what_if,

@@ -40,4 +40,9 @@ struct gp_estimate gp_estimate_need(const struct gp_estimate *reserved,
 				    const struct gp_settings *settings,
 				    uint64_t others);
 
+/* Whether programs under both cache the same, as far as settings decide it.
+ * capacity: of the device that both have; 0: unknown, so each limit counts. */
+bool gp_settings_cache_alike(const struct gp_settings *a,
+			     const struct gp_settings *b, uint64_t capacity);
+
 #endif
