@@ -129,8 +129,6 @@ START_TEST(test_the_oldest_of_what_is_large_is_forgotten_first)
 }
 END_TEST
 
-/* Drawn bytes are there and not known, also where they are copied to; those
- * that are known stay what they are. */
 /* Against one state and value a byte; what lies far apart in the same chunks
  * and in others. */
 START_TEST(test_any_order_is_kept_as_byte_by_byte)
@@ -187,6 +185,8 @@ START_TEST(test_any_order_is_kept_as_byte_by_byte)
 }
 END_TEST
 
+/* Drawn bytes are there and not known, also where they are copied to; those
+ * that are known stay what they are. */
 START_TEST(test_what_is_drawn_is_not_known)
 {
 	uint64_t at = UINT64_C(5) * 2 * MIB - 300;

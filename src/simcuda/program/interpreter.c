@@ -187,7 +187,6 @@ static int on_call(object *self, object *frame, int what, object *argument)
 	return 0;
 }
 
-/* A call of the function may already be under way. */
 /* The frame that called this one, which is released; NULL: none did. */
 static object *caller_of(object *frame)
 {
@@ -197,6 +196,7 @@ static object *caller_of(object *frame)
 	return back;
 }
 
+/* A call of the function may already be under way. */
 static void begin_steps(void)
 {
 	object *frame =
