@@ -800,10 +800,6 @@ static enum gp_status diff_traces(struct session *s, struct gp_diag *diag)
 			diag, "diff",
 			"it takes two traces, or one and settings",
 			"for example: gpupool diff TRACE --max-split-mb 128");
-	if (s->b_path && !strcmp(s->a_path, "-") && !strcmp(s->b_path, "-"))
-		return gp_diag_usage(diag, "diff",
-				     "both cannot come from standard input",
-				     "give one of them as a file");
 	status = read_ranks(s, diag);
 	if (status == GP_OK)
 		status = drop_idle(s, diag);

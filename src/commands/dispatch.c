@@ -5,10 +5,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "base/safe.h"
 #include "commands/help.h"
 #include "commands/output.h"
@@ -85,27 +87,77 @@ static const char *written_operand(const struct gp_command *command,
 	return at < options->operand_count ? options->operands[at] : NULL;
 }
 
-static enum gp_status check_outputs(const struct gp_command *command,
-				    const struct gp_options *options,
-				    struct gp_diag *diag)
+/* What is read: the operands except the written one, and the files of flags. */
+static size_t inputs_of(const struct gp_options *options, const char *written,
+			const char **inputs)
 {
-	const char *operand = written_operand(command, options);
-	const char *outputs[] = { options->output,   options->events,
-				  options->timeline, options->prices_out,
-				  options->kept,     operand };
-	size_t count = sizeof(outputs) / sizeof(*outputs);
+	size_t count = 0;
 
+	for (size_t i = 0; i < options->operand_count; i++)
+		if (options->operands[i] != written)
+			inputs[count++] = options->operands[i];
+	if (options->from_trace)
+		inputs[count++] = options->from_trace;
+	if (options->prices)
+		inputs[count++] = options->prices;
+	if (options->confs_file)
+		inputs[count++] = options->confs_file;
+	return count;
+}
+#define FILES_OF_FLAGS 3
+
+/* The words of a program to be run are its own. */
+static enum gp_status check_inputs(const struct gp_command *command,
+				   const char *const *inputs, size_t count,
+				   struct gp_diag *diag)
+{
+	bool is_taken = false;
+
+	if (command->operands && strstr(command->operands, "COMMAND"))
+		return GP_OK;
 	for (size_t i = 0; i < count; i++) {
-		if (!outputs[i])
+		if (strcmp(inputs[i], "-") != 0)
 			continue;
-		for (size_t k = 0; k < options->operand_count; k++)
-			if (options->operands[k] != operand &&
-			    is_same_file(outputs[i], options->operands[k]))
-				return gp_diag_set(diag, GP_USAGE,
-						   "the output %s would "
-						   "overwrite the input",
-						   outputs[i]);
-		for (size_t k = 0; k < i; k++)
+		if (is_taken) {
+			gp_diag_hint(diag, "give all but one of them as files");
+			return gp_diag_set(diag, GP_USAGE,
+					   "standard input can be read only "
+					   "once");
+		}
+		is_taken = true;
+	}
+	return GP_OK;
+}
+
+static enum gp_status check_output(const char *output,
+				   const char *const *inputs, size_t count,
+				   struct gp_diag *diag)
+{
+	if (!*output)
+		return gp_diag_set(diag, GP_USAGE,
+				   "the name of an output is empty");
+	for (size_t i = 0; i < count; i++)
+		if (is_same_file(output, inputs[i]))
+			return gp_diag_set(
+				diag, GP_USAGE,
+				"the output %s would overwrite the input",
+				output);
+	return GP_OK;
+}
+
+static enum gp_status check_outputs(const char *const *outputs, size_t count,
+				    const char *const *inputs,
+				    size_t input_count, struct gp_diag *diag)
+{
+	for (size_t i = 0; i < count; i++) {
+		enum gp_status status =
+			outputs[i] ? check_output(outputs[i], inputs,
+						  input_count, diag)
+				   : GP_OK;
+
+		if (status != GP_OK)
+			return status;
+		for (size_t k = 0; k < i && outputs[i]; k++)
 			if (outputs[k] && strcmp(outputs[i], "-") != 0 &&
 			    !strcmp(outputs[i], outputs[k]))
 				return gp_diag_set(diag, GP_USAGE,
@@ -113,6 +165,27 @@ static enum gp_status check_outputs(const struct gp_command *command,
 						   outputs[i]);
 	}
 	return GP_OK;
+}
+
+static enum gp_status check_files(const struct gp_command *command,
+				  const struct gp_options *options,
+				  struct gp_diag *diag)
+{
+	const char *operand = written_operand(command, options);
+	const char *outputs[] = { options->output,   options->events,
+				  options->timeline, options->prices_out,
+				  options->kept,     operand };
+	const char **inputs = gp_mem_alloc(
+		options->operand_count + FILES_OF_FLAGS, sizeof(*inputs));
+	size_t count = inputs_of(options, operand, inputs);
+	enum gp_status status = check_inputs(command, inputs, count, diag);
+
+	if (status == GP_OK)
+		status = check_outputs(outputs,
+				       sizeof(outputs) / sizeof(*outputs),
+				       inputs, count, diag);
+	free((void *)inputs);
+	return status;
 }
 
 static enum gp_status run(const struct gp_command *command, int argc,
@@ -128,7 +201,7 @@ static enum gp_status run(const struct gp_command *command, int argc,
 	} else if (status == GP_OK) {
 		status = check_operands(command, &options, diag);
 		if (status == GP_OK)
-			status = check_outputs(command, &options, diag);
+			status = check_files(command, &options, diag);
 		if (status == GP_OK)
 			status = command->run(&options, diag);
 		/* The argument of help is a command, so the message is not
