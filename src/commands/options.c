@@ -630,6 +630,7 @@ enum gp_status gp_options_parse(struct gp_options *options,
 	enum gp_status status;
 
 	*options = (struct gp_options){ .command = argv[0],
+					.to_event = GP_COUNT_BY_DEFAULT,
 					.points = GP_COUNT_BY_DEFAULT,
 					.tries = GP_COUNT_BY_DEFAULT,
 					.gpu_device = GP_COUNT_BY_DEFAULT,

@@ -77,8 +77,8 @@ struct gp_options {
 	uint64_t most_runs; /* 0: as usual */
 	uint32_t rank_by;   /* enum gp_rank_by */
 	uint64_t capacity;
-	uint64_t from_event, to_event; /* to_event 0: all */
-	uint64_t points, tries;	       /* GP_COUNT_BY_DEFAULT */
+	uint64_t from_event;
+	uint64_t to_event, points, tries; /* GP_COUNT_BY_DEFAULT */
 	uint64_t max_input;
 	uint64_t round, steps; /* millions of these */
 	enum gp_format format; /* GP_FORMAT_TEXT by default where that is one */

@@ -484,6 +484,15 @@ static enum gp_status report(struct session *s, struct gp_diag *diag)
 	return gp_outlet_report(s->options, write_report, s, diag);
 }
 
+static enum gp_status check_map(const struct session *s, struct gp_diag *diag)
+{
+	uint64_t event = s->keep.map.event;
+
+	gp_diag_file(diag, s->path);
+	return gp_trace_check_event(s->has_asked ? s->asked.trace : s->trace,
+				    event, "map", event, diag);
+}
+
 static enum gp_status run(struct session *s, struct gp_diag *diag)
 {
 	enum gp_status status = read_traces(s, diag);
@@ -492,6 +501,8 @@ static enum gp_status run(struct session *s, struct gp_diag *diag)
 		choose_rank(s);
 		status = make_plans(s, diag);
 	}
+	if (status == GP_OK && s->keep.map.when == GP_MAP_EVENT)
+		status = check_map(s, diag);
 	/* Before the runs, whose films would take memory meanwhile. */
 	if (status == GP_OK)
 		status = explain_runs(s, diag);

@@ -85,9 +85,7 @@ static enum gp_status cut_device(const struct gp_plan *plan, uint32_t device,
 	const struct gp_device_trace *t = &plan->trace->devices[device];
 	uint64_t count = t->event_count;
 
-	slice->to = options->to_event ? gp_smaller(options->to_event, count)
-				      : count;
-	slice->to = gp_slice_place(t, slice->to);
+	slice->to = gp_slice_place(t, gp_smaller(options->to_event, count));
 	slice->from = gp_slice_place(t, gp_smaller(options->from_event, count));
 	slice->from = gp_smaller(slice->from, slice->to);
 	slice->no_split_ends =
@@ -137,13 +135,25 @@ static enum gp_status slice_trace(const struct gp_options *options,
 static enum gp_status check(const struct gp_options *options,
 			    struct gp_diag *diag)
 {
-	if (!options->to_event || options->from_event < options->to_event)
+	if (options->from_event < options->to_event)
 		return GP_OK;
 	gp_diag_hint(diag, "--to is the first event that is left out");
 	return gp_diag_set(diag, GP_USAGE,
 			   "from event %llu to %llu there is nothing",
 			   (unsigned long long)options->from_event,
 			   (unsigned long long)options->to_event);
+}
+
+/* Behind the last event there is still the memory at the end. */
+static enum gp_status check_begins(const struct gp_options *options,
+				   const struct gp_trace *trace,
+				   struct gp_diag *diag)
+{
+	uint64_t from = options->from_event;
+
+	gp_diag_file(diag, options->operands[0]);
+	return gp_trace_check_event(trace, from ? from - 1 : 0, "from", from,
+				    diag);
 }
 
 static enum gp_status slice_command(const struct gp_options *options,
@@ -163,7 +173,9 @@ static enum gp_status slice_command(const struct gp_options *options,
 	gp_progress_end(&progress);
 	if (status != GP_OK)
 		return status;
-	status = slice_trace(options, trace, &form, diag);
+	status = check_begins(options, trace, diag);
+	if (status == GP_OK)
+		status = slice_trace(options, trace, &form, diag);
 	gp_trace_destroy(trace);
 	return status;
 }

@@ -11,6 +11,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "base/larger.h"
 #include "base/mem.h"
 #include "commands/output.h"
 #include "commands/session.h"
@@ -229,6 +230,21 @@ enum gp_status gp_trace_file_read_requests(const char *path,
 	gp_trace_destroy(*trace);
 	*trace = NULL;
 	return status;
+}
+
+enum gp_status gp_trace_check_event(const struct gp_trace *trace,
+				    uint64_t event, const char *flag,
+				    uint64_t given, struct gp_diag *diag)
+{
+	uint64_t count = 1;
+
+	for (size_t i = 0; i < trace->device_count; i++)
+		count = gp_larger(count, trace->devices[i].event_count);
+	if (event < count)
+		return GP_OK;
+	return gp_diag_set(diag, GP_USAGE, "--%s %llu: the last event is %llu",
+			   flag, (unsigned long long)given,
+			   (unsigned long long)count - 1);
 }
 
 /* ---- the form of a file to be written ---- */

@@ -360,7 +360,7 @@ static enum gp_status check_window(struct session *s, struct gp_diag *diag)
 {
 	const struct gp_options *o = s->options;
 
-	if (o->to_event && o->from_event >= o->to_event)
+	if (o->from_event >= o->to_event)
 		return gp_diag_set(diag, GP_USAGE,
 				   "from event %llu to %llu there is nothing",
 				   (unsigned long long)o->from_event,
