@@ -19,6 +19,7 @@
 #include "base/mem.h"
 #include "base/safe.h"
 #include "base/text.h"
+#include "commands/command.h"
 #include "commands/options.h"
 #include "commands/session.h"
 #include "gpupool/ask.h"
@@ -169,6 +170,16 @@ static const struct argument trace_argument = {
 	"trace", STRING, NULL, NULL,
 	"The file of the trace, or a folder with one for each rank of a job."
 };
+static const struct argument trace_of_one = { "trace", STRING, NULL, NULL,
+					      "The file of the trace." };
+
+static const struct argument *trace_of(const struct tool *tool)
+{
+	const struct gp_command *command = gp_command_find(tool->command[0]);
+
+	return strstr(command->operands, "...") ? &trace_argument
+						: &trace_of_one;
+}
 
 static const struct tool *find_tool(const char *name)
 {
@@ -188,7 +199,7 @@ static const struct argument *find_argument(const struct tool *tool,
 					    const char *name)
 {
 	if (!strcmp(name, trace_argument.name))
-		return &trace_argument;
+		return trace_of(tool);
 	for (size_t i = 0; i < MOST_ARGUMENTS && tool->arguments[i].name; i++)
 		if (!strcmp(tool->arguments[i].name, name))
 			return &tool->arguments[i];
@@ -241,7 +252,7 @@ static json_t *describe_tool(const struct tool *tool)
 	json_t *properties = json_object();
 
 	json_object_set_new(properties, trace_argument.name,
-			    schema_of(&trace_argument));
+			    schema_of(trace_of(tool)));
 	for (size_t i = 0; i < MOST_ARGUMENTS && tool->arguments[i].name; i++)
 		json_object_set_new(properties, tool->arguments[i].name,
 				    schema_of(&tool->arguments[i]));
@@ -558,7 +569,7 @@ static json_t *add_arguments(struct question *q, const json_t *arguments)
 	}
 	if (!q->trace)
 		return refuse(tool, "which trace is not given", NULL,
-			      trace_argument.sentence);
+			      trace_of(tool)->sentence);
 	return NULL;
 }
 

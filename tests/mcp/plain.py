@@ -9,6 +9,7 @@ import json
 import os
 import queue
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -172,6 +173,18 @@ def test_schemas_hold():
         assert schema["required"] == ["trace"]
         assert set(arguments) < set(schema["properties"])
         assert schema["additionalProperties"] is False
+    assert server.end() == []
+
+
+def test_which_take_a_folder():
+    server = Server()
+    with tempfile.TemporaryDirectory() as folder:
+        for name in "01":
+            shutil.copy(SMALL, os.path.join(folder, f"rank{name}.json"))
+        for tool in server.ask("tools/list")["result"]["tools"]:
+            told = tool["inputSchema"]["properties"]["trace"]["description"]
+            is_error = server.call(tool["name"], trace=folder)["isError"]
+            assert is_error == ("folder" not in told), tool["name"]
     assert server.end() == []
 
 
