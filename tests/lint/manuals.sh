@@ -17,6 +17,19 @@ else
 	echo "skip mandoc: it is not on this machine"
 fi
 
+# What a reader sees: a macro that takes too much of its line shows as a quotation
+# in a quotation, or as a flag "-of" where there is the word "of".
+if has_command mandoc; then
+	# The quotes are those of the pages.
+	# shellcheck disable=SC1112
+	for page in man/*.[1-9]; do
+		mandoc -T utf8 -O width=900 "$page" | sed 's/.\x08//g' |
+			grep -oE -e '“[^”]*“|‘[^’]*‘| --[a-z-]+ -[a-z]{2,}' |
+			sed "s|^|$page: |"
+	done > "$work/said" 2>&1
+	verdict rendered "manual pages do not show what they say"
+fi
+
 flags_of_page() {
 	sed -n 's/^\.It .*Fl -\([a-z][a-z0-9-]*\).*/--\1/p' "$1"
 	# Those of the settings, which have a page of their own.
