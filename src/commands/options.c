@@ -491,11 +491,25 @@ static const struct gp_flag *flag_of_letter(const struct grammar *grammar,
 	return flag;
 }
 
+/* The flags that a short form may mean, as a list for a hint; "": none. */
+static void list_meanings(const struct grammar *grammar, const char *name,
+			  char *list, size_t room)
+{
+	size_t length = strlen(name), used = 0;
+
+	*list = '\0';
+	for (size_t i = 0; *name && i < grammar->count && used < room; i++)
+		if (!strncmp(grammar->names[i], name, length))
+			used += (size_t)snprintf(list + used, room - used,
+						 "%s--%s", used ? ", " : "",
+						 grammar->names[i]);
+}
+
 /* Reports an argument that getopt_long rejects. */
 static enum gp_status unknown(const struct grammar *grammar, const char *given,
 			      struct gp_diag *diag)
 {
-	char name[64];
+	char name[64], meanings[160];
 	const char *near;
 
 	if (strncmp(given, "--", 2) != 0)
@@ -506,6 +520,12 @@ static enum gp_status unknown(const struct grammar *grammar, const char *given,
 	if (optopt)
 		return gp_diag_set(diag, GP_USAGE, "--%s takes no argument",
 				   name);
+	list_meanings(grammar, name, meanings, sizeof(meanings));
+	if (*meanings) {
+		gp_diag_hint(diag, "%s", meanings);
+		return gp_diag_set(diag, GP_USAGE,
+				   "--%s is short for several flags", name);
+	}
 	near = gp_nearest(name, grammar->names, grammar->count);
 	if (near)
 		gp_diag_hint(diag, "did you mean --%s?", near);
