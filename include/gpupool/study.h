@@ -13,8 +13,8 @@
  * Candidates are ranked by these criteria, in this order: whether every request
  * is served; the smallest need, ignoring differences below 1 % or 64 MiB; the
  * fewest retries; the fewest settings; the time of device calls, if prices are
- * given; the least unusual setting. A change is advised if it serves what was not served, or
- * lowers the need by at least 1 % and 64 MiB.
+ * given; the least unusual setting. A change is advised if it serves what was
+ * not served, or lowers the need by at least 1 % and 64 MiB.
  */
 #ifndef GPUPOOL_STUDY_H
 #define GPUPOOL_STUDY_H
