@@ -413,6 +413,8 @@ def load(*sources: Source, max_input: int = 0) -> Trace:
     """
     if not sources:
         raise UsageError("which trace?")
+    if not 0 <= max_input < 1 << 64:
+        raise UsageError("max_input={}: not a size".format(max_input))
     return Trace(sources, max_input)
 
 

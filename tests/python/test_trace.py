@@ -251,6 +251,9 @@ def test_a_packed_trace_may_be_larger(story):
         assert gpupool.load(source, max_input=1 << 40).info()
     with pytest.raises(gpupool.InputError) as caught:
         gpupool.load(SNAPSHOT, max_input=1024)
+    for size in -1, 1 << 64:
+        with pytest.raises(gpupool.UsageError, match="not a size"):
+            gpupool.load(SNAPSHOT, max_input=size)
     assert "gpupool: " + str(caught.value) == said.stderr.decode().strip()
 
 
