@@ -24,6 +24,7 @@
 #include "commands/output.h"
 #include "commands/plan.h"
 #include "gpupool/input.h"
+#include "report/page.h"
 
 struct part {
 	unsigned long long began;
@@ -363,8 +364,9 @@ static void print_proof(const char *path, const struct gp_plan *plan,
 
 	if (quiet && gp_proof_is_exact(&proof))
 		return;
-	gp_notice("gpupool: %s: %s allocations; replayed: %s\n", path,
-		  GP_COUNT(proof.allocs), gp_proof_text(&proof, text));
+	gp_notice("gpupool: %s: %s; replayed: %s\n", path,
+		  GP_PLURAL(proof.allocs, "allocation"),
+		  gp_proof_text(&proof, text));
 }
 
 /* A note below the replay's verdict: on a GPU the program may have taken

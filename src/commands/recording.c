@@ -167,12 +167,30 @@ const struct gp_gpu *gp_record_gpu(const struct gp_options *options,
 	return NULL;
 }
 
+/* Standard output is the program's, and there is no flag for the format. */
+static enum gp_status check_output(const struct session *s,
+				   struct gp_diag *diag)
+{
+	struct gp_trace_form form;
+	enum gp_status status = GP_USAGE;
+
+	if (!strcmp(s->output, "-"))
+		gp_diag_set(diag, GP_USAGE,
+			    "the trace needs a file: standard output is the "
+			    "program's");
+	else
+		status = gp_trace_form_of(s->options, s->output, &form, diag);
+	if (status == GP_USAGE)
+		gp_diag_hint(diag, "a name such as trace.json, trace.jsonl.gz "
+				   "or trace.bin");
+	return status;
+}
+
 static enum gp_status check(struct session *s, struct gp_diag *diag)
 {
 	const char *events = s->options->complete;
 	const char *devices = s->options->devices;
 	uint64_t context;
-	struct gp_trace_form form;
 
 	gp_diag_file(diag, "record");
 	if (gp_outlet_is_redirected())
@@ -223,7 +241,7 @@ static enum gp_status check(struct session *s, struct gp_diag *diag)
 				   "--context %s: it takes a size, such as "
 				   "500MiB, or 0",
 				   s->options->context);
-	return gp_trace_form_of(s->options, s->output, &form, diag);
+	return check_output(s, diag);
 }
 
 static enum gp_status find_simcuda(struct session *s, struct gp_diag *diag)
