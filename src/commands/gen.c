@@ -74,6 +74,9 @@ static enum gp_status set(const struct gp_scenario *scenario,
 				? seed
 				: &values[p - scenario->parameters],
 			diag);
+	if (p)
+		return gp_diag_set(diag, GP_USAGE, "%s: its value is missing",
+				   operand);
 	gp_diag_hint(diag, "gpupool gen lists them, for example %s=%s",
 		     scenario->parameters[0].name, "20");
 	return gp_diag_set(diag, GP_USAGE, "%s has no parameter %s",

@@ -4,7 +4,6 @@
 
 #include <assert.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -30,14 +29,6 @@ const struct gp_scenario *gp_scenario_find(const char *name)
 		if (!strcmp(table[i]->name, name))
 			return table[i];
 	return NULL;
-}
-
-static bool parse_count(const char *text, uint64_t *value)
-{
-	char *end;
-
-	*value = strtoull(text, &end, 10);
-	return *text >= '0' && *text <= '9' && !*end;
 }
 
 static bool parse_word(const struct gp_parameter *parameter, const char *text,
@@ -82,7 +73,7 @@ enum gp_status gp_parameter_parse(const struct gp_parameter *parameter,
 	bool is_good = false;
 
 	switch (parameter->type) {
-	case GP_PARAMETER_COUNT: is_good = parse_count(text, value); break;
+	case GP_PARAMETER_COUNT: is_good = gp_count_parse(text, value); break;
 	case GP_PARAMETER_BYTES: is_good = gp_bytes_parse(text, value); break;
 	case GP_PARAMETER_WORD:
 		is_good = parse_word(parameter, text, value);
