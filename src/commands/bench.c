@@ -169,6 +169,10 @@ static enum gp_status check(const struct gp_options *options,
 		return gp_diag_set(diag, GP_USAGE,
 				   "the trace is read more than once, so it "
 				   "cannot come from standard input");
+	if (has_trace && !on_cuda && (options->prices_out || options->about))
+		return gp_diag_set(diag, GP_USAGE,
+				   "%s is about a GPU, and a trace has none",
+				   options->about ? "--about" : "--prices-out");
 	if (has_trace != on_cuda)
 		return GP_OK;
 	gp_diag_hint(diag, "use --device cuda to measure a GPU's calls, or "
