@@ -218,12 +218,14 @@ static enum gp_status check(const struct gp_options *options,
 			"--check-memory needs real memory, which a simulated "
 			"device does not have",
 			"add --device cuda, on a machine with a GPU");
-	if (is_stdout(options->events) && is_stdout(options->output))
+	if (is_stdout(options->events) + is_stdout(options->timeline) +
+		    is_stdout(options->output) >
+	    1)
 		return gp_diag_usage(
 			diag, "replay",
-			"report and events cannot both go to standard "
-			"output",
-			"give one of them a file");
+			"of report, events and timeline only one can go to "
+			"standard output",
+			"give the others a file");
 	return GP_OK;
 }
 
@@ -476,10 +478,13 @@ static enum gp_status explain_runs(struct session *s, struct gp_diag *diag)
 	return status;
 }
 
-/* Events on standard output take the report's place. */
+/* Events or a timeline on standard output take the report's place. */
 static enum gp_status report(struct session *s, struct gp_diag *diag)
 {
-	if (is_stdout(s->options->events) && !s->options->output)
+	const struct gp_options *options = s->options;
+
+	if (!options->output &&
+	    (is_stdout(options->events) || is_stdout(options->timeline)))
 		return GP_OK;
 	return gp_outlet_report(s->options, write_report, s, diag);
 }
