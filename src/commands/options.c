@@ -472,6 +472,8 @@ static void make_grammar(struct grammar *grammar,
 		add_name(grammar, flag->name, i);
 		if (flag->knob)
 			add_spelling(grammar, i);
+		if (!strcmp(flag->name, formats[GP_FORMAT_MARKDOWN]))
+			add_name(grammar, "md", i);
 		if (row && row->letter)
 			add_letter(grammar, row);
 		if (row && (row->type == GP_OPTION_CONF ||
