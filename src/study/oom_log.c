@@ -307,13 +307,26 @@ static bool parse_rejected(const char *line, struct oom_message *message)
 	return true;
 }
 
-#define ABSURD "out of memory. Tried to allocate more than 1EB memory"
+#define TRIED  "out of memory. Tried to allocate "
+#define ABSURD TRIED "more than 1EB memory"
+
+/* Early releases print such a size, too, up to 17179869184.00 GiB. */
+static bool is_absurd(const char *text)
+{
+	const double gib_of_eib = 1 << 30;
+	const char *at = text + strlen(TRIED);
+	double gib = strtod(at, NULL);
+
+	return !strncmp(text, ABSURD, strlen(ABSURD)) ||
+	       (gib >= gib_of_eib && gib <= 16 * gib_of_eib &&
+		!strncmp(at + strspn(at, "0123456789."), " GiB", 4));
+}
 
 static bool parse_absurd(const char *line, struct oom_message *message)
 {
-	const char *text = strstr(line, ABSURD);
+	const char *text = strstr(line, TRIED);
 
-	if (!text)
+	if (!text || !is_absurd(text))
 		return false;
 	*message = begin(line, text);
 	message->form = OOM_ABSURD;
