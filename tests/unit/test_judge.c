@@ -430,6 +430,31 @@ START_TEST(a_study_takes_few_runs)
 }
 END_TEST
 
+static void check_case(const struct gp_trial_case *a,
+		       const struct gp_trial_case *b)
+{
+	const struct gp_oom *oom = &a->first_oom, *other = &b->first_oom;
+
+	ck_assert_int_eq(a->is_served, b->is_served);
+	ck_assert_int_eq(a->has_room, b->has_room);
+	ck_assert_uint_eq(a->ooms, b->ooms);
+	ck_assert_uint_eq(a->retries, b->retries);
+	ck_assert_uint_eq(a->reserved, b->reserved);
+	ck_assert_uint_eq(a->mallocs, b->mallocs);
+	ck_assert_uint_eq(a->pages, b->pages);
+	ck_assert(a->time_us == b->time_us);
+	ck_assert_int_eq(oom->is_there, other->is_there);
+	ck_assert_uint_eq(oom->event, other->event);
+	ck_assert_uint_eq(oom->reserved, other->reserved);
+	ck_assert_uint_eq(oom->largest_free, other->largest_free);
+	ck_assert_uint_eq(a->need, b->need);
+	ck_assert_uint_eq(a->need_above, b->need_above);
+	ck_assert_uint_eq(a->estimated, b->estimated);
+	ck_assert_uint_eq(a->low, b->low);
+	ck_assert_uint_eq(a->high, b->high);
+	ck_assert_int_eq(a->is_estimated, b->is_estimated);
+}
+
 static void check_equal(const struct gp_study *a, const struct gp_study *b)
 {
 	const struct gp_verdict *v = a->verdicts, *w = b->verdicts;
@@ -437,8 +462,7 @@ static void check_equal(const struct gp_study *a, const struct gp_study *b)
 	ck_assert_uint_eq(a->replays, b->replays);
 	ck_assert_uint_eq(a->count, b->count);
 	for (size_t i = 0; i < a->count; i++)
-		ck_assert_mem_eq(a->trials[i].cases, b->trials[i].cases,
-				 sizeof(*a->trials[i].cases));
+		check_case(a->trials[i].cases, b->trials[i].cases);
 	ck_assert_int_eq(v->kind, w->kind);
 	ck_assert_uint_eq(v->trial, w->trial);
 	ck_assert_uint_eq(v->need, w->need);
