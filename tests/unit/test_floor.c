@@ -569,52 +569,6 @@ START_TEST(what_a_plan_does_not_know_lies_where_it_is_idle)
 }
 END_TEST
 
-/* ---- minimalloc's own ---- */
-
-#define CHALLENGES "../shared/snapshots/minimalloc-"
-
-static void solve(const char *path)
-{
-	struct gp_spans spans;
-	struct gp_diag diag = { 0 };
-	struct gp_floor floor;
-	FILE *file = fopen(path, "r");
-
-	if (!file)
-		skip_test("minimalloc", "there is no " CHALLENGES "*.csv");
-	fclose(file);
-	ck_assert(gp_spans_is_csv(path));
-	ck_assert_int_eq(gp_spans_read(path, &spans, &diag), GP_OK);
-	floor = found(&spans, 1048576, 0);
-	ck_assert_uint_le(floor.height, 1048576);
-	gp_floor_release(&floor);
-	gp_spans_release(&spans);
-}
-
-START_TEST(challenge_a_fits_a_mebibyte)
-{
-	solve(CHALLENGES "A.csv");
-}
-END_TEST
-
-START_TEST(challenge_c_fits_a_mebibyte)
-{
-	solve(CHALLENGES "C.csv");
-}
-END_TEST
-
-START_TEST(challenge_f_fits_a_mebibyte)
-{
-	solve(CHALLENGES "F.csv");
-}
-END_TEST
-
-START_TEST(challenge_k_fits_a_mebibyte)
-{
-	solve(CHALLENGES "K.csv");
-}
-END_TEST
-
 /* Few times, so that many are equal; times of every length. */
 START_TEST(moments_are_in_order)
 {
@@ -673,10 +627,6 @@ int main(void)
 		{ a_trace_is_its_lifetimes_whatever_its_streams, 0 },
 		{ what_a_plan_does_not_know_lies_where_it_is_idle, 0 },
 		{ moments_are_in_order, 0 },
-		{ challenge_a_fits_a_mebibyte, 0 },
-		{ challenge_c_fits_a_mebibyte, 0 },
-		{ challenge_f_fits_a_mebibyte, 0 },
-		{ challenge_k_fits_a_mebibyte, 0 },
 	};
 
 	return suite_run("floor", tests, COUNT_OF(tests));
