@@ -75,12 +75,29 @@ static char *report_of(void (*write)(const struct gp_gate_report *report,
 	return text;
 }
 
+/* GitHub's annotations alone, without the text behind them. */
+static void write_annotations(const struct gp_gate_report *report, FILE *out)
+{
+	size_t length, text_length;
+	char *all, *text;
+	FILE *whole = open_memstream(&all, &length);
+	FILE *only_text = open_memstream(&text, &text_length);
+
+	write_github(report, whole);
+	write_text(report, only_text);
+	fclose(whole);
+	fclose(only_text);
+	fwrite(all, 1, length - text_length, out);
+	free(all);
+	free(text);
+}
+
 START_TEST(test_what_is_in_a_list_is_told_and_nothing_else)
 {
 	static void (*const writers[])(const struct gp_gate_report *report,
 				       FILE *out) = {
 		write_text,
-		write_github,
+		write_annotations,
 		gp_report_gate_json,
 		gp_report_gate_junit,
 		gp_report_gate_markdown,
@@ -102,6 +119,142 @@ START_TEST(test_what_is_in_a_list_is_told_and_nothing_else)
 		free(first);
 		free(torn);
 	}
+}
+END_TEST
+
+static int times_in(const char *text, const char *word)
+{
+	int times = 0;
+
+	for (; (text = strstr(text, word)); text++)
+		times++;
+	return times;
+}
+
+/* Of a file of runs, each with one number and one limit. */
+static char *report_of_runs(void (*write)(const struct gp_gate_report *report,
+					  FILE *out),
+			    const enum gp_status *statuses, size_t count,
+			    enum gp_limit_kind kind)
+{
+	const struct gp_limit limit = {
+		.number = gp_numbers_find(&numbers, "dropped"), .kind = kind
+	};
+	const struct gp_gate_run run = { .name = "run", .trace = "t" };
+	const struct gp_gate gate = { .path = "gate.json",
+				      .baseline_path = "base.json" };
+	const struct gp_record now = { .device_count = 0 };
+	struct gp_gate_verdict verdicts[3];
+	struct gp_gate_device devices[3];
+	struct gp_gate_result results[3];
+	const struct gp_gate_file file = { &gate, results, count };
+	const struct gp_gate_report report = { &numbers, &file, 1 };
+	size_t length;
+	char *text;
+	FILE *out = open_memstream(&text, &length);
+
+	ck_assert_uint_le(count, COUNT_OF(results));
+	for (size_t i = 0; i < count; i++) {
+		verdicts[i] = (struct gp_gate_verdict){
+			.limit = &limit,
+			.event = GP_EVENT_NONE,
+			.is_worse = statuses[i] == GP_FAILED,
+		};
+		devices[i] = (struct gp_gate_device){ .verdicts = &verdicts[i],
+						      .verdict_count = 1 };
+		results[i] = (struct gp_gate_result){
+			.run = &run,
+			.now = &now,
+			.baseline = &now,
+			.status = statuses[i],
+			.devices = &devices[i],
+			.device_count = statuses[i] < GP_INPUT,
+		};
+	}
+	write(&report, out);
+	fclose(out);
+	return text;
+}
+
+START_TEST(test_runs_are_counted_by_what_came_of_them)
+{
+	static const struct {
+		size_t count;
+		enum gp_status statuses[3];
+		const char *text, *markdown, *junit;
+	} rows[] = {
+		{ 1,
+		  { GP_OK },
+		  "gate.json: 1 run, all limits kept",
+		  "memory: 1 run, all limits kept\n",
+		  "tests=\"1\" failures=\"0\" errors=\"0\"" },
+		{ 2,
+		  { GP_FAILED, GP_OK },
+		  "gate.json: 1 of 2 runs got worse than the limits allow",
+		  "memory: 1 of 2 runs got worse than the limits allow\n",
+		  "tests=\"2\" failures=\"1\" errors=\"0\"" },
+		{ 2,
+		  { GP_OK, GP_INPUT },
+		  "gate.json: 1 of 2 runs could not be judged, 0 got worse",
+		  "memory: 1 of 2 runs could not be judged\n",
+		  "tests=\"2\" failures=\"0\" errors=\"1\"" },
+		{ 3,
+		  { GP_FAILED, GP_SYSTEM, GP_FAILED },
+		  "gate.json: 1 of 3 runs could not be judged, 2 got worse",
+		  "memory: 1 of 3 runs could not be judged, 2 of 3 runs got "
+		  "worse than the limits allow\n",
+		  "tests=\"3\" failures=\"2\" errors=\"1\"" },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		const enum gp_status *statuses = rows[i].statuses;
+		char *text = report_of_runs(write_text, statuses, rows[i].count,
+					    GP_LIMIT_VALUE);
+		char *markdown =
+			report_of_runs(gp_report_gate_markdown, statuses,
+				       rows[i].count, GP_LIMIT_VALUE);
+		char *junit = report_of_runs(gp_report_gate_junit, statuses,
+					     rows[i].count, GP_LIMIT_VALUE);
+
+		ck_assert_msg(strstr(text, rows[i].text), "%s", text);
+		ck_assert_msg(strstr(markdown, rows[i].markdown), "%s",
+			      markdown);
+		ck_assert_msg(strstr(junit, rows[i].junit), "%s", junit);
+		free(text);
+		free(markdown);
+		free(junit);
+	}
+}
+END_TEST
+
+/* What to do depends on the kind of the limit, if there is one to change. */
+START_TEST(test_what_to_do_is_told_where_a_limit_was_passed)
+{
+	static const struct {
+		enum gp_status status;
+		enum gp_limit_kind kind;
+		int update, change; /* how often each is told */
+	} rows[] = {
+		{ GP_OK, GP_LIMIT_VALUE, 0, 0 },
+		{ GP_INPUT, GP_LIMIT_VALUE, 0, 0 },
+		{ GP_FAILED, GP_LIMIT_VALUE, 0, 1 },
+		{ GP_FAILED, GP_LIMIT_BY, 1, 0 },
+	};
+	static void (*const writers[])(const struct gp_gate_report *report,
+				       FILE *out) = { write_text,
+						      gp_report_gate_markdown };
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++)
+		for (size_t k = 0; k < COUNT_OF(writers); k++) {
+			char *text = report_of_runs(writers[k], &rows[i].status,
+						    1, rows[i].kind);
+
+			ck_assert_int_eq(times_in(text, "check --update"),
+					 rows[i].update);
+			ck_assert_int_eq(times_in(text, "change the limit"),
+					 rows[i].change);
+			free(text);
+		}
 }
 END_TEST
 
@@ -131,15 +284,6 @@ static char *markdown_of(const char *name, struct gp_gate_verdict verdict)
 	gp_report_gate_markdown(&report, out);
 	fclose(out);
 	return text;
-}
-
-static int times_in(const char *text, const char *word)
-{
-	int times = 0;
-
-	for (; (text = strstr(text, word)); text++)
-		times++;
-	return times;
 }
 
 /* In the table of all, and in that of what is worse. */
@@ -236,6 +380,8 @@ int main(void)
 {
 	const struct suite_test tests[] = {
 		{ test_what_is_in_a_list_is_told_and_nothing_else, 0 },
+		{ test_runs_are_counted_by_what_came_of_them, 0 },
+		{ test_what_to_do_is_told_where_a_limit_was_passed, 0 },
 		{ test_each_number_has_its_rows, 0 },
 		{ test_a_place_is_as_much_as_is_known, 0 },
 		{ test_bytes_are_drawn_as_bars, 0 },
