@@ -402,10 +402,54 @@ START_TEST(test_a_result_is_what_one_sees_who_looks)
 }
 END_TEST
 
+/* Blocks that are freed at once, of sizes beside the limit of oversize ones and
+ * of what is free. */
+static void write_passing(struct trial *trial, struct dice *dice)
+{
+	static const uint64_t beside[] = { 0, 1, 512, 513, 2 * MIB };
+	struct author author = { .trial = trial };
+	struct desk desk = { 0 };
+	uint64_t limit = dice_between(dice, 20, 30), id = 0;
+
+	*trial = (struct trial){ .about = "passing blocks",
+				 .capacity = 20 * limit * MIB };
+	snprintf(trial->conf, sizeof(trial->conf), "max_split_size_mb:%u",
+		 (unsigned)limit);
+	for (int i = 0; i < 40; i++) {
+		struct op op = { .kind = GP_ALLOC, .id = ++id };
+
+		op.size = dice_between(dice, 1, 2) * limit * MIB;
+		if (dice_permille(dice, 500))
+			op.size += DICE_PICK(dice, beside);
+		else
+			op.size -= DICE_PICK(dice, beside);
+		desk_add(&author, &desk, op);
+		if (dice_permille(dice, 800))
+			desk_add(&author, &desk,
+				 (struct op){ .kind = GP_FREE, .id = op.id });
+	}
+}
+
+START_TEST(test_so_it_is_where_blocks_are_freed_at_once)
+{
+	struct dice dice;
+
+	dice_init(&dice, 2, "passing");
+	for (int i = 0; i < 60; i++) {
+		struct trial trial;
+
+		write_passing(&trial, &dice);
+		try_trial(&trial, &dice);
+		trial_release(&trial);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
 		{ test_a_result_is_what_one_sees_who_looks, 0 },
+		{ test_so_it_is_where_blocks_are_freed_at_once, 0 },
 	};
 
 	return suite_run("result", tests, COUNT_OF(tests));

@@ -224,6 +224,34 @@ START_TEST(a_sentence_says_when)
 }
 END_TEST
 
+/* The worst value is on the far side of the limit. */
+START_TEST(a_sentence_says_how_bad_it_was)
+{
+	static const struct {
+		const char *text, *told;
+	} rows[] = {
+		{ "allocated_bytes>10", "above 10 B for 3 events from event 1 "
+					"on, 40 B at the most" },
+		{ "allocated_bytes>=20", "at least 20 B for 3 events from "
+					 "event 1 on, 40 B at the most" },
+		{ "allocated_bytes<50", "below 50 B for 3 events from event 1 "
+					"on, 20 B at the least" },
+		{ "allocated_bytes<=40", "at most 40 B for 3 events from event "
+					 "1 on, 20 B at the least" },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		const char *tens =
+			strchr(rows[i].text, '>') ? "12430" : "92439";
+		struct gp_alert alert = watch(rows[i].text, tens);
+		char text[GP_ALERT_TEXT];
+
+		gp_alert_text(&alert, text);
+		ck_assert_msg(strstr(text, rows[i].told), "%s", text);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
@@ -234,6 +262,7 @@ int main(void)
 		{ it_fires_when_it_lasted_long_enough, 0 },
 		{ the_first_row_that_is_long_enough_fires, 0 },
 		{ a_sentence_says_when, 0 },
+		{ a_sentence_says_how_bad_it_was, 0 },
 	};
 
 	return suite_run("alert", tests, COUNT_OF(tests));

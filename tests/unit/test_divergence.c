@@ -227,6 +227,22 @@ START_TEST(steps_are_matched_by_their_names)
 }
 END_TEST
 
+/* Of a step, what is allocated and freed in it. */
+START_TEST(steps_are_alike_whatever_else_they_do)
+{
+#define E "{\"op\": \"empty_cache\"}"
+	static const char *const others[] = {
+		ONE_DEVICE(M "," A(1, 8) "," F(1)),
+		ONE_DEVICE(M "," E "," A(1, 8) "," F(1)),
+		ONE_DEVICE(M "," A(1, 8) "," E "," F(1) "," E),
+		ONE_DEVICE(E "," A(2, 9) "," M "," A(1, 8) "," F(1)),
+	};
+
+	for (size_t i = 0; i < COUNT_OF(others); i++)
+		ck_assert_uint_eq(part(others[0], others[i]).steps.alike, 1);
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
@@ -240,6 +256,7 @@ int main(void)
 		{ the_end_of_one_is_where_they_part, 0 },
 		{ steps_are_compared_one_by_one, 0 },
 		{ steps_are_matched_by_their_names, 0 },
+		{ steps_are_alike_whatever_else_they_do, 0 },
 	};
 
 	return suite_run("divergence", tests, COUNT_OF(tests));

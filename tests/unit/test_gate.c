@@ -431,6 +431,48 @@ START_TEST(test_a_baseline_comes_back_as_it_was_written)
 }
 END_TEST
 
+START_TEST(test_a_baseline_has_so_many_devices)
+{
+	struct gp_reading *readings = (number(BYTES), some_readings());
+	static struct gp_record_device devices[1025];
+	struct gp_record record = { .name = "a",
+				    .trace = "t",
+				    .conf = "",
+				    .torch = "2.9",
+				    .devices = devices };
+	const struct gp_record *records[] = { &record };
+
+	for (unsigned i = 0; i < COUNT_OF(devices); i++)
+		devices[i] = (struct gp_record_device){
+			.device = i,
+			.readings = readings,
+			.fingerprint = { .spacing = 1 },
+		};
+	for (size_t n = 1024; n <= COUNT_OF(devices); n++) {
+		struct gp_baseline *baseline;
+		struct gp_diag diag = { 0 };
+		enum gp_status status;
+		char *text;
+		size_t size;
+		FILE *out = open_memstream(&text, &size);
+
+		record.device_count = n;
+		gp_baseline_write(records, 1, &numbers, out);
+		fclose(out);
+		status = gp_baseline_parse(text, size, &numbers, &baseline,
+					   &diag);
+		ck_assert_int_eq(status, n > 1024 ? GP_INPUT : GP_OK);
+		if (status == GP_OK)
+			gp_baseline_destroy(baseline);
+		else
+			ck_assert_ptr_nonnull(
+				strstr(diag.what, "too many devices"));
+		free(text);
+	}
+	free(readings);
+}
+END_TEST
+
 static const char *const kept =
 	"{\"schema\": \"gpupool-baseline/1\", \"runs\": {\"a\": {"
 	"\"asked\": {\"torch\": \"2.9\", \"capacity\": 1024}, \"trace\": "
@@ -855,6 +897,7 @@ int main(void)
 		{ test_the_bound_of_reserved_memory, 0 },
 		{ test_a_file_lists_so_many_runs, 0 },
 		{ test_a_baseline_comes_back_as_it_was_written, 0 },
+		{ test_a_baseline_has_so_many_devices, 0 },
 		{ test_damaged_baselines_are_refused, 0 },
 		{ test_a_baseline_is_what_it_says, 0 },
 		{ test_a_block_that_was_not_split_is_another_action, 0 },

@@ -52,6 +52,33 @@ START_TEST(one_event_of_a_hundred_thousand_is_kept)
 }
 END_TEST
 
+/* Of equal ones, the first within its part of the run. */
+START_TEST(the_first_extreme_is_kept)
+{
+	struct gp_thin *thin = gp_thin_create();
+	struct gp_moment *m;
+	size_t count;
+	unsigned found[8] = { 0 };
+
+	for (uint64_t i = 0; i < EVENTS; i++) {
+		bool is_low = i == 1 || i == 3, is_high = i == 5 || i == 7;
+		uint64_t bytes = is_low ? 1 : is_high ? 900 : 500;
+		struct gp_moment one = moment(i, 999, bytes);
+
+		gp_thin_add(thin, &one);
+	}
+	count = gp_thin_moments(thin, &m);
+	for (size_t i = 0; i < count && m[i].event < COUNT_OF(found); i++)
+		found[m[i].event]++;
+	ck_assert_uint_eq(found[1], 1);
+	ck_assert_uint_eq(found[3], 0);
+	ck_assert_uint_eq(found[5], 1);
+	ck_assert_uint_eq(found[7], 0);
+	free(m);
+	gp_thin_destroy(thin);
+}
+END_TEST
+
 START_TEST(they_are_few_in_order_and_end_at_the_end)
 {
 	size_t count;
@@ -104,6 +131,7 @@ int main(void)
 {
 	const struct suite_test tests[] = {
 		{ one_event_of_a_hundred_thousand_is_kept, 0 },
+		{ the_first_extreme_is_kept, 0 },
 		{ they_are_few_in_order_and_end_at_the_end, 0 },
 		{ a_short_run_is_kept_whole, 0 },
 		{ of_nothing_nothing_is_kept, 0 },

@@ -267,6 +267,34 @@ START_TEST(test_damaged_zips)
 }
 END_TEST
 
+/* Nothing is read as a record that is none. */
+START_TEST(test_each_record_has_its_mark)
+{
+	static const struct file files[] = { { .name = "s" },
+					     { .name = NULL } };
+	struct bytes whole = zip_of(files, true);
+	unsigned marks = 0;
+
+	for (size_t i = 0; i + 1 < whole.n; i++) {
+		struct reader reader;
+
+		if (memcmp(whole.at + i, "PK", 2) != 0)
+			continue;
+		marks++;
+		for (size_t k = i; k < i + 4; k++) {
+			whole.at[k] ^= 0x40;
+			if (open_bytes(&reader, whole.at, whole.n) == GP_OK) {
+				ck_assert(!is_text(&reader.source));
+				gp_source_close(&reader.source);
+			}
+			whole.at[k] ^= 0x40;
+		}
+	}
+	/* of the file, its entry, and three of the directory's end */
+	ck_assert_uint_eq(marks, 5);
+}
+END_TEST
+
 /* A comment has at most 65,535 bytes: what is before such a one is no end of
  * the directory. */
 START_TEST(test_the_directory_ends_in_the_last_65557_bytes)
@@ -347,14 +375,45 @@ START_TEST(test_snapshots_in_pages)
 }
 END_TEST
 
+/* Every character by itself, four times. */
+START_TEST(test_each_digit_of_a_page_has_its_value)
+{
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				     "abcdefghijklmnopqrstuvwxyz"
+				     "0123456789+/";
+
+	for (unsigned c = 1; c < 256; c++) {
+		const char four[] = { (char)c, (char)c, (char)c, (char)c, 0 };
+		const char *digit = strchr(digits, (int)c);
+		unsigned value = digit ? (unsigned)(digit - digits) : 0;
+		struct reader reader;
+		char got[ROOM];
+
+		if (c == '"' || c == '=') /* they end the data */
+			continue;
+		ck_assert_msg(read_page(four, PAGE_END, got, &reader) ==
+				      (digit ? GP_OK : GP_INPUT),
+			      "%u", c);
+		if (!digit)
+			continue;
+		value |= value << 6 | value << 12 | value << 18;
+		for (int i = 0; i < 3; i++)
+			ck_assert_uint_eq((unsigned char)got[i],
+					  value >> (16 - 8 * i) & 0xff);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
 		{ test_the_only_file_is_read, 0 },
 		{ test_what_is_not_one_trace, 0 },
 		{ test_damaged_zips, 0 },
+		{ test_each_record_has_its_mark, 0 },
 		{ test_the_directory_ends_in_the_last_65557_bytes, 0 },
 		{ test_snapshots_in_pages, 0 },
+		{ test_each_digit_of_a_page_has_its_value, 0 },
 	};
 
 	return suite_run("zip", tests, COUNT_OF(tests));
