@@ -284,10 +284,23 @@ static const struct {
 	{ "round-sizes=pow2/", "not a size" },
 	{ "round-sizes=pow2/8x", "not a size" },
 	{ "round-sizes=pow2/2048", "not a size" },
+	{ "round-sizes=pow2/0", "not a size" },
+	{ "round-sizes=pow3", "not a size" },
 	{ "round-sizes=2MiB,1MiB", "not a size" },
+	{ "round-sizes=2MiB,2MiB", "not a size" },
+	{ "round-sizes=0", "not a size" },
+	{ "round-sizes=0,1MiB", "not a size" },
+	{ "round-sizes=8EiB", "not a size" },
 	{ "round-sizes=", "not a size" },
 	{ "preallocate=half", "not a share" },
 	{ "preallocate=101%", "not a share" },
+	{ "preallocate=", "not a share" },
+	{ "preallocate=%", "not a share" },
+	{ "preallocate=-5%", "not a share" },
+	{ "preallocate=+5%", "not a share" },
+	{ "preallocate=25", "not a share" },
+	{ "preallocate=25x%", "not a share" },
+	{ "preallocate=25%%", "not a share" },
 	{ "empty-cache-at=99", "not an event" },
 	{ "empty-cache-at=nowhere", "not the name of a mark" },
 	{ "empty-cache-at=best:0", "not the name of a mark" },
@@ -334,6 +347,80 @@ START_TEST(a_place_that_helps_nothing_is_not_chosen)
 	ck_assert_uint_eq(made.notes->changes, 0);
 	ck_assert_ptr_nonnull(strstr(made.notes->text, "no place helps"));
 	gp_what_ifs_release(&made);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
+/* Looked for one by one: what is at least as large, and one of the classes;
+ * steps: of each power of two, where they are those of powers. Nothing stays
+ * nothing. */
+static uint64_t class_of(uint64_t size, const uint64_t *list, size_t count,
+			 uint64_t steps)
+{
+	for (size_t i = 0; size && count > 1 && i < count; i++)
+		if (list[i] >= size)
+			return list[i];
+	for (uint64_t to = size; count < 2 && size; to++) {
+		uint64_t power = 1;
+
+		while (power <= to / 2)
+			power *= 2;
+		if (steps ? to * steps % power == 0 : to % list[0] == 0)
+			return to;
+	}
+	return size;
+}
+
+#define SIZES 140
+
+/* Requests of 0, 1 and so on bytes. */
+static struct gp_trace *of_each_size(void)
+{
+	struct gp_trace *trace;
+	size_t length;
+	char *text;
+	FILE *out = open_memstream(&text, &length);
+
+	fputs(HEAD, out);
+	for (int size = 0; size < SIZES; size++)
+		fprintf(out, "{\"op\": \"alloc\", \"id\": %d, \"size\": %d},",
+			size, size);
+	fputs(END "]}]}", out);
+	fclose(out);
+	trace = trace_of(text);
+	free(text);
+	return trace;
+}
+
+START_TEST(each_size_becomes_the_next_of_its_classes)
+{
+	static const struct {
+		const char *asked;
+		uint64_t list[3], steps;
+		size_t count;
+	} classes[] = {
+		{ "round-sizes=1", { 1 }, 0, 1 },
+		{ "round-sizes=7", { 7 }, 0, 1 },
+		{ "round-sizes=64", { 64 }, 0, 1 },
+		{ "round-sizes=1,64,100", { 1, 64, 100 }, 0, 3 },
+		{ "round-sizes=99,200", { 99, 200 }, 0, 2 },
+		{ "round-sizes=pow2", { 0 }, 1, 0 },
+		{ "round-sizes=pow2/1", { 0 }, 1, 0 },
+		{ "round-sizes=pow2/4", { 0 }, 4, 0 },
+		{ "round-sizes=pow2/1024", { 0 }, 1024, 0 },
+	};
+	struct gp_trace *trace = of_each_size();
+
+	for (size_t i = 0; i < COUNT_OF(classes); i++) {
+		struct gp_what_ifs made = must_make(trace, classes[i].asked);
+
+		for (uint64_t size = 0; size < SIZES; size++)
+			ck_assert_uint_eq(
+				made.trace->devices->events[size].size,
+				class_of(size, classes[i].list,
+					 classes[i].count, classes[i].steps));
+		gp_what_ifs_release(&made);
+	}
 	gp_trace_destroy(trace);
 }
 END_TEST
@@ -609,6 +696,7 @@ int main(void)
 		{ what_is_not_understood_is_said, 0 },
 		{ frees_that_come_earlier_are_counted, 0 },
 		{ a_place_that_helps_nothing_is_not_chosen, 0 },
+		{ each_size_becomes_the_next_of_its_classes, 0 },
 		{ sizes_are_rounded_to_256_classes_at_most, 0 },
 		{ sites_are_found_with_their_numbers_whole, 0 },
 		{ checkpointing_shortens_what_waits_for_the_backward_pass, 0 },
