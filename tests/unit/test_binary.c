@@ -50,6 +50,34 @@ START_TEST(test_it_reads_back)
 }
 END_TEST
 
+/* As many devices as there can be. */
+START_TEST(test_each_device_reads_back)
+{
+	size_t length;
+	char *text;
+	FILE *out = open_memstream(&text, &length);
+	struct file file;
+	struct gp_trace *copy;
+
+	fputs("{\"format\": \"gpupool-trace\", \"version\": 1, \"devices\": [",
+	      out);
+	for (int i = 0; i < GP_DEVICES; i++)
+		fprintf(out,
+			"%s{\"device\": %d, \"events\": [{\"op\": \"alloc\", "
+			"\"id\": 1, \"size\": %d}]}",
+			i ? ", " : "", i, 512 + i);
+	fputs("]}", out);
+	fclose(out);
+	file = file_of(text);
+	copy = again(file.trace, GP_TRACE_BINARY);
+	ck_assert_uint_eq(copy->device_count, GP_DEVICES);
+	ck_assert(gp_trace_equal(file.trace, copy));
+	gp_trace_destroy(copy);
+	release(&file);
+	free(text);
+}
+END_TEST
+
 /* Whatever the byte order: a change of this number is a new version. */
 START_TEST(test_the_same_trace_gives_the_same_bytes)
 {
@@ -597,6 +625,7 @@ int main(void)
 {
 	const struct suite_test tests[] = {
 		{ test_it_reads_back, 0 },
+		{ test_each_device_reads_back, 0 },
 		{ test_the_same_trace_gives_the_same_bytes, 0 },
 		{ test_many_events_are_the_same, 0 },
 		{ test_every_flipped_byte_is_noticed, 0 },

@@ -285,6 +285,29 @@ START_TEST(test_keys_come_in_any_order)
 }
 END_TEST
 
+/* However long they are, and however they are written. */
+START_TEST(test_keys_that_nobody_knows_are_left_out)
+{
+	for (int length = 0; length <= 140; length++) {
+		static const char *const ends[] = { "", "\\u0061" };
+
+		for (size_t i = 0; i < COUNT_OF(ends); i++) {
+			char text[512];
+			struct gp_trace *trace;
+
+			snprintf(text, sizeof(text),
+				 "{\"%0*d%s\": 7, \"format\": "
+				 "\"gpupool-trace\", \"version\": 1, "
+				 "\"devices\": [{\"device\": 5}]}",
+				 length, 0, ends[i]);
+			trace = trace_of(text);
+			ck_assert_uint_eq(trace->devices[0].device, 5);
+			gp_trace_destroy(trace);
+		}
+	}
+}
+END_TEST
+
 /* Whatever of it is told. */
 START_TEST(test_a_free_is_of_its_block)
 {
@@ -523,6 +546,7 @@ int main(void)
 		{ test_depth_is_bounded, 0 },
 		{ test_an_item_is_bounded, 0 },
 		{ test_keys_come_in_any_order, 0 },
+		{ test_keys_that_nobody_knows_are_left_out, 0 },
 		{ test_a_free_is_of_its_block, 0 },
 		{ test_lines_say_the_same, 0 },
 		{ test_lines_add_to_the_header, 0 },

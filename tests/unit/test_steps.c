@@ -141,6 +141,34 @@ START_TEST(marks_that_recur_are_steps)
 }
 END_TEST
 
+/* More than so many marks of a name are no steps. */
+START_TEST(so_many_marks_are_steps)
+{
+	for (size_t count = 100000; count <= 100001; count++) {
+		size_t length;
+		char *text;
+		FILE *out = open_memstream(&text, &length);
+		struct gp_steps steps;
+		struct gp_trace *trace;
+
+		fputs("{\"format\":\"gpupool-trace\",\"version\":1,"
+		      "\"devices\":[{\"device\":0,\"events\":[",
+		      out);
+		for (size_t i = 0; i < count; i++)
+			fprintf(out, "%s{\"op\":\"mark\",\"name\":\"step\"}",
+				i ? "," : "");
+		fputs("]}]}", out);
+		fclose(out);
+		trace = trace_of(text);
+		gp_steps_find(trace, 0, &steps);
+		ck_assert_uint_eq(steps.count, count > 100000 ? 0 : count);
+		free(steps.list);
+		gp_trace_destroy(trace);
+		free(text);
+	}
+}
+END_TEST
+
 /* ---- periods ---- */
 
 /* Before requests that recur so many times come some that do not. */
@@ -326,6 +354,7 @@ int main(void)
 {
 	const struct suite_test tests[] = {
 		{ marks_that_recur_are_steps, 0 },
+		{ so_many_marks_are_steps, 0 },
 		{ sizes_that_recur_are_steps, 0 },
 		{ sizes_that_nearly_recur_are_steps, 0 },
 	};
