@@ -328,6 +328,11 @@ static void lie_site_text(struct gp_trace *trace)
 	((struct gp_site *)trace->sites)[1].text = 1000;
 }
 
+static void lie_site_text_none(struct gp_trace *trace)
+{
+	((struct gp_site *)trace->sites)[1].text = UINT32_MAX;
+}
+
 static void lie_blocks(struct gp_trace *trace)
 {
 	((struct gp_segment *)trace->devices[0].start.segments)->blocks = 1;
@@ -371,6 +376,7 @@ START_TEST(test_lies_are_told_apart)
 		{ lie_ids, "its sections do not fit together" },
 		{ lie_site_caller, "a site that cannot have a caller" },
 		{ lie_site_text, "a site that cannot have a caller" },
+		{ lie_site_text_none, "a site that cannot have a caller" },
 		{ lie_blocks, "a block without a segment" },
 		{ lie_block_size, "its blocks do not cover the segment" },
 		{ lie_block_state, "an impossible block" },

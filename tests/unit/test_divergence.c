@@ -113,6 +113,27 @@ START_TEST(other_blocks_at_the_start_are_told)
 }
 END_TEST
 
+/* Each block of the start has its size. */
+START_TEST(a_free_of_another_block_of_the_start_is_where_they_part)
+{
+#define FREES(id)                                                              \
+	"{\"format\": \"gpupool-trace\", \"version\": 1, \"devices\": [{"      \
+	"\"device\": 0, \"start\": {\"segments\": [{\"address\": 20971520, "   \
+	"\"total_size\": 20971520, \"segment_type\": \"large\", \"blocks\": "  \
+	"[{"                                                                   \
+	"\"size\": 4194304, \"id\": 1, \"state\": \"active_allocated\"}, {"    \
+	"\"size\": 16777216, \"id\": 2, \"state\": "                           \
+	"\"active_allocated\"}]}]}, "                                          \
+	"\"events\": [" F(id) "]}]}"
+	struct gp_divergence p = part(FREES(1), FREES(2));
+
+	ck_assert(!p.starts_differ);
+	ck_assert_uint_eq(p.common, 0);
+	ck_assert_uint_eq(p.a.size, 4194304);
+	ck_assert_uint_eq(p.b.size, 16777216);
+}
+END_TEST
+
 START_TEST(another_stream_is_where_they_part)
 {
 	struct gp_divergence p = part(ONE_DEVICE(S(1, 77) "," S(2, 77)),
@@ -249,6 +270,7 @@ int main(void)
 		{ lines_that_moved_are_paired_within_their_function, 0 },
 		{ names_of_blocks_and_streams_do_not_matter, 0 },
 		{ other_blocks_at_the_start_are_told, 0 },
+		{ a_free_of_another_block_of_the_start_is_where_they_part, 0 },
 		{ another_stream_is_where_they_part, 0 },
 		{ a_free_of_another_block_is_where_they_part, 0 },
 		{ a_block_is_as_large_as_it_was_asked_for, 0 },

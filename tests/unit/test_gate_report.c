@@ -227,6 +227,50 @@ START_TEST(test_runs_are_counted_by_what_came_of_them)
 }
 END_TEST
 
+/* Each number that is better than before, if all limits are kept. */
+START_TEST(test_what_is_better_is_told)
+{
+	const struct gp_limit limit = { .number = gp_numbers_find(&numbers,
+								  "dropped") };
+	const struct gp_gate_run run = { .name = "run", .trace = "t" };
+	const struct gp_gate gate = { .path = "gate.json",
+				      .baseline_path = "base.json" };
+	const struct gp_record now = { .device_count = 0 };
+
+	for (int better = 0; better < 8; better++) {
+		struct gp_gate_verdict verdicts[3];
+		struct gp_gate_device device = { .verdicts = verdicts,
+						 .verdict_count = 3 };
+		const struct gp_gate_result result = {
+			.run = &run,
+			.now = &now,
+			.baseline = &now,
+			.devices = &device,
+			.device_count = 1,
+		};
+		const struct gp_gate_file file = { &gate, &result, 1 };
+		const struct gp_gate_report report = { &numbers, &file, 1 };
+		size_t length;
+		char *text;
+		FILE *out = open_memstream(&text, &length);
+
+		for (int i = 0; i < 3; i++)
+			verdicts[i] = (struct gp_gate_verdict){
+				.limit = &limit,
+				.event = GP_EVENT_NONE,
+				.baseline = { true, 9 },
+				.now = { true, 9 - i },
+				.is_better = better >> i & 1,
+			};
+		write_text(&report, out);
+		fclose(out);
+		ck_assert_int_eq(times_in(text, "dropped is better: "),
+				 __builtin_popcount((unsigned)better));
+		free(text);
+	}
+}
+END_TEST
+
 /* What to do depends on the kind of the limit, if there is one to change. */
 START_TEST(test_what_to_do_is_told_where_a_limit_was_passed)
 {
@@ -381,6 +425,7 @@ int main(void)
 	const struct suite_test tests[] = {
 		{ test_what_is_in_a_list_is_told_and_nothing_else, 0 },
 		{ test_runs_are_counted_by_what_came_of_them, 0 },
+		{ test_what_is_better_is_told, 0 },
 		{ test_what_to_do_is_told_where_a_limit_was_passed, 0 },
 		{ test_each_number_has_its_rows, 0 },
 		{ test_a_place_is_as_much_as_is_known, 0 },

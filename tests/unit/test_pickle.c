@@ -387,6 +387,13 @@ static const struct {
 	  "element 1" },
 	{ SNAPSHOT("'segments'](" SEGMENT GROW "e"),
 	  "segments: the list of segments has something else as element 1" },
+	/* whichever entry it is */
+	{ SNAPSHOT("'x'](" ALLOC "e 'segments'](" SEGMENT GROW "e"),
+	  "segments: the list of segments has something else as element 1" },
+	{ SNAPSHOT("'x'](" ALLOC ALLOC "e 'segments'](" SEGMENT GROW "e"),
+	  "segments: the list of segments has something else as element 1" },
+	{ SNAPSHOT("'x'](" ALLOC "e 'segments']" SEGMENT "a(" GROW "e"),
+	  "segments: the list of segments has something else as element 1" },
 	/* of two errors the first: a trace is read as it comes, also that of an
 	 * only device, to whose list no mark belongs */
 	{ "}('device_traces' ](](" NO_SIZE "e$ff",

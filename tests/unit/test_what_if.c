@@ -162,6 +162,8 @@ static const struct {
 	  "1 block never requested, 30.00 MiB in all" },
 	{ &two_blocks, "without-site=size:25MiB..35MiB", 90, 60,
 	  "1 block never requested, 30.00 MiB in all" },
+	{ &two_blocks, "without-site=size:30MiB..30MiB", 90, 60,
+	  "1 block never requested, 30.00 MiB in all" },
 	{ &two_blocks, "keep-site=id:2", 90, 110,
 	  "1 free left out; blocks selected: 1, 20.00 MiB in all" },
 	{ &two_blocks, "free-earlier=id:1", 90, 70,
@@ -324,6 +326,55 @@ START_TEST(what_is_not_understood_is_said)
 		ck_assert_ptr_null(made.trace);
 	}
 	gp_trace_destroy(trace);
+}
+END_TEST
+
+/* Where expandable segments of the start end is not known: none is moved to
+ * where others are, of whatever device. */
+START_TEST(expandable_segments_of_the_start_stay_where_they_are)
+{
+#define SEGMENT(more)                                                          \
+	"{\"address\": 4194304, \"total_size\": 2097152, \"segment_type\": "   \
+	"\"large\", \"blocks\": [{\"size\": 2097152, \"state\": "              \
+	"\"inactive\"}], " more "}"
+#define OF(number, segment)                                                    \
+	"{\"device\": " number ", \"start\": {\"segments\": [" segment         \
+	"]}, \"events\": []}"
+#define BOTH(a, b)                                                             \
+	"{\"format\": \"gpupool-trace\", \"version\": 1, \"devices\": [" OF(   \
+		"0", SEGMENT(a)) ", " OF("1", SEGMENT(b)) "]}"
+#define PLAIN	  "\"stream\": 7, \"segment_pool_id\": [0, 1]"
+#define HERE	  "\"stream\": 0, \"is_expandable\": true"
+#define ON_STREAM "\"stream\": 7, \"is_expandable\": true"
+#define IN_POOL	  HERE ", \"segment_pool_id\": [0, 1]"
+	static const struct {
+		const char *text;
+		bool streams, pools; /* can be merged */
+	} starts[] = {
+		{ BOTH(PLAIN, PLAIN), true, true },
+		{ BOTH(HERE, HERE), true, true },
+		{ BOTH(ON_STREAM, PLAIN), false, true },
+		{ BOTH(PLAIN, ON_STREAM), false, true },
+		{ BOTH(IN_POOL, PLAIN), true, false },
+		{ BOTH(PLAIN, IN_POOL), true, false },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(starts); i++)
+		for (int of_pools = 0; of_pools < 2; of_pools++) {
+			struct gp_trace *trace = trace_of(starts[i].text);
+			const char *asked =
+				of_pools ? "no-private-pools" : "merge-streams";
+			bool can =
+				of_pools ? starts[i].pools : starts[i].streams;
+			struct gp_what_ifs made;
+			struct gp_diag diag;
+
+			ck_assert_msg(make(trace, &asked, 1, &made, &diag) ==
+					      (can ? GP_OK : GP_USAGE),
+				      "%zu %s: %s", i, asked, diag.what);
+			gp_what_ifs_release(&made);
+			gp_trace_destroy(trace);
+		}
 }
 END_TEST
 
@@ -694,6 +745,7 @@ int main(void)
 		{ each_changes_what_it_says, 0 },
 		{ what_changes_nothing_is_known, 0 },
 		{ what_is_not_understood_is_said, 0 },
+		{ expandable_segments_of_the_start_stay_where_they_are, 0 },
 		{ frees_that_come_earlier_are_counted, 0 },
 		{ a_place_that_helps_nothing_is_not_chosen, 0 },
 		{ each_size_becomes_the_next_of_its_classes, 0 },
