@@ -158,6 +158,28 @@ START_TEST(alignment_is_kept_and_its_price_is_the_least)
 }
 END_TEST
 
+/* Whichever of them has an odd size, or another alignment than the others. */
+START_TEST(one_that_is_not_like_the_others_is_aligned)
+{
+	uint64_t seed = 3;
+
+	for (int i = 0; i < 60; i++)
+		for (size_t k = 0; k < 6; k++) {
+			struct gp_spans spans = random_spans(&seed, 6, 5, 3);
+
+			for (size_t n = 0; n < spans.count; n++) {
+				spans.items[n].size *= 4;
+				spans.items[n].align = 4;
+			}
+			if (i % 2)
+				spans.items[k].size -= 3;
+			else
+				spans.items[k].align = 3;
+			must_be_least(&spans);
+		}
+}
+END_TEST
+
 START_TEST(another_unit_takes_as_many_steps)
 {
 	uint64_t seed = 7;
@@ -612,6 +634,7 @@ int main(void)
 {
 	const struct suite_test tests[] = {
 		{ few_spans_are_packed_as_low_as_can_be, 0 },
+		{ one_that_is_not_like_the_others_is_aligned, 0 },
 		{ another_unit_takes_as_many_steps, 0 },
 		{ alignment_is_kept_and_its_price_is_the_least, 0 },
 		{ a_capacity_that_fits_is_found_and_one_below_is_refused, 0 },

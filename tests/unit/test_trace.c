@@ -149,6 +149,75 @@ START_TEST(the_order_of_tables_says_nothing)
 }
 END_TEST
 
+/* PyTorch's own peaks count from a program's beginning, without a reset; those
+ * that a recorder took itself always do. */
+START_TEST(recorded_peaks_are_those_of_the_trace)
+{
+	static const char *texts[] = {
+		GP_RECORDED_RESERVED_PEAK,  GP_RECORDED_ALLOCATED_PEAK,
+		GP_RECORDED_RESERVED_FIRST, GP_RECORDED_ALLOCATED_FIRST,
+		"reserved_bytes.all.peak",  "allocated_bytes.all.peak",
+	};
+	static const struct {
+		bool is_complete;
+		size_t reset_at;		 /* event; 3: there is none */
+		int64_t values[COUNT_OF(texts)]; /* -1: it is not there */
+		int64_t reserved, allocated, first; /* likewise */
+	} rows[] = {
+		{ true, 3, { -1, -1, -1, -1, 9, 8 }, 9, 8, -1 },
+		{ true, 3, { -1, -1, -1, -1, 0, 0 }, 0, 0, -1 },
+		{ true, 0, { -1, -1, -1, -1, 9, 8 }, -1, -1, -1 },
+		{ true, 2, { -1, -1, -1, -1, 9, 8 }, -1, -1, -1 },
+		{ false, 3, { -1, -1, -1, -1, 9, 8 }, -1, -1, -1 },
+		{ false, 0, { 7, 6, -1, -1, 9, 8 }, 7, 6, -1 },
+		{ true, 3, { 7, -1, -1, -1, 9, 8 }, 7, 8, -1 },
+		{ true, 3, { -1, 6, -1, -1, 9, 8 }, 9, 6, -1 },
+		{ true, 3, { 7, 6, 5, 5, -1, -1 }, 7, 6, 5 },
+		{ true, 3, { 7, 6, 5, 6, -1, -1 }, 7, 6, -1 },
+		{ true, 3, { 7, 6, 5, -1, -1, -1 }, 7, 6, -1 },
+		{ true, 3, { 7, 6, -1, 5, -1, -1 }, 7, 6, -1 },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct gp_event events[4] = { { .kind = GP_ALLOC },
+					      { .kind = GP_FREE },
+					      { .kind = GP_EMPTY_CACHE } };
+		struct gp_counter counters[COUNT_OF(texts)];
+		const struct gp_device_trace device = {
+			.events = events,
+			.event_count = 3,
+			.counters = counters,
+			.counter_count = COUNT_OF(texts),
+		};
+		const struct gp_trace trace = {
+			.texts = texts,
+			.text_count = COUNT_OF(texts),
+			.is_complete = rows[i].is_complete,
+			.devices = &device,
+			.device_count = 1,
+		};
+		struct gp_recorded told;
+
+		/* behind the end it does not count */
+		events[rows[i].reset_at].kind = GP_RESET_PEAK;
+		for (unsigned k = 0; k < COUNT_OF(texts); k++)
+			counters[k] = (struct gp_counter){
+				.text = k, .value = rows[i].values[k]
+			};
+		told = gp_trace_recorded(&trace, 0);
+		ck_assert_int_eq(told.has_reserved, rows[i].reserved >= 0);
+		ck_assert_int_eq(told.has_allocated, rows[i].allocated >= 0);
+		ck_assert_int_eq(told.has_first, rows[i].first >= 0);
+		if (told.has_reserved)
+			ck_assert_int_eq(told.reserved, rows[i].reserved);
+		if (told.has_allocated)
+			ck_assert_int_eq(told.allocated, rows[i].allocated);
+		if (told.has_first)
+			ck_assert_int_eq(told.first_reserved, rows[i].first);
+	}
+}
+END_TEST
+
 START_TEST(a_category_has_the_formats_name)
 {
 	ck_assert_str_eq(gp_category_name(GP_CATEGORY_UNKNOWN), "unknown");
@@ -180,6 +249,7 @@ int main(void)
 			    COUNT_OF(others));
 	tcase_add_loop_test(tcase, the_order_of_tables_says_nothing, 0,
 			    COUNT_OF(alike));
+	tcase_add_test(tcase, recorded_peaks_are_those_of_the_trace);
 	tcase_add_test(tcase, a_category_has_the_formats_name);
 	tcase_add_test(tcase, the_last_reference_destroys_a_trace);
 	return suite_play("trace", tcase);

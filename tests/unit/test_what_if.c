@@ -209,6 +209,8 @@ static const struct {
 	  "1 free left out; blocks selected: 1, 30.00 MiB in all" },
 	{ &from_start, "without-site=id:1", 50, 30,
 	  "1 block never requested, 30.00 MiB in all" },
+	{ &from_start, "without-site=size:30MiB", 50, 30,
+	  "2 blocks never requested, 60.00 MiB in all" },
 	{ &from_start, "round-sizes=64MiB", 50, 94,
 	  "2 requests rounded up, by 78.00 MiB in all" },
 	{ &emptied, "no-empty-cache", 40, 60,
