@@ -273,6 +273,11 @@ static void lie_event_id(struct gp_trace *trace)
 	events_of(trace)[4].id = 9;
 }
 
+static void lie_event_next_id(struct gp_trace *trace)
+{
+	events_of(trace)[4].id = trace->devices[0].block_ids;
+}
+
 static void lie_event_twice(struct gp_trace *trace)
 {
 	events_of(trace)[5].id = 0;
@@ -366,6 +371,7 @@ START_TEST(test_lies_are_told_apart)
 		const char *message;
 	} rows[] = {
 		{ lie_event_id, "an impossible event" },
+		{ lie_event_next_id, "an impossible event" },
 		{ lie_event_twice, "an impossible event" },
 		{ lie_name, "an impossible event" },
 		{ lie_event_stream, "an impossible event" },

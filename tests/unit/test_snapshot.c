@@ -338,6 +338,38 @@ START_TEST(test_annotations_are_marks)
 }
 END_TEST
 
+/* Before what happened later, and behind what happened until then. */
+START_TEST(test_annotations_stand_where_their_time_is)
+{
+	static const size_t places[] = { 0, 0, 1, 1, 2, 3, 3 };
+
+	for (unsigned time = 1; time < COUNT_OF(places); time++) {
+		char text[1024];
+		struct gp_trace *trace;
+		const struct gp_event *events;
+
+		snprintf(text, sizeof(text),
+			 SNAPSHOT("'external_annotations'](}('name''step' "
+				  "'stage''START' 'device'0 'time_us'%u ue"
+				  "%s"),
+			 time,
+			 TRACE("}('action''segment_alloc' 'addr'65536 "
+			       "'size'2097152 'time_us'2 u"
+			       "}('action''segment_alloc' 'addr'4259840 "
+			       "'size'2097152 'time_us'4 u"
+			       "}('action''segment_alloc' 'addr'8454144 "
+			       "'size'2097152 'time_us'5 u"));
+		trace = unpickled(text);
+		events = trace->devices[0].events;
+		ck_assert_uint_eq(trace->devices[0].event_count, 4);
+		for (size_t i = 0; i < 4; i++)
+			ck_assert_int_eq(events[i].kind == GP_MARK,
+					 i == places[time]);
+		gp_trace_destroy(trace);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
@@ -353,6 +385,7 @@ int main(void)
 		{ test_an_entry_may_come_in_parts, 0 },
 		{ test_wide_numbers_keep_every_bit, 0 },
 		{ test_annotations_are_marks, 0 },
+		{ test_annotations_stand_where_their_time_is, 0 },
 	};
 
 	return suite_run("snapshot", tests, COUNT_OF(tests));

@@ -127,6 +127,23 @@ START_TEST(test_everything_reads_back)
 }
 END_TEST
 
+/* What happens to a pool names it, also the default one. */
+START_TEST(test_pools_are_named_where_they_change)
+{
+	for (unsigned kind = GP_POOL_BEGIN; kind <= GP_POOL_NO_SPLIT; kind++) {
+		struct gp_trace *trace;
+		char text[256];
+
+		snprintf(text, sizeof(text),
+			 ONE_DEVICE("{\"op\": \"%s\", \"pool\": [0, 0]}"),
+			 gp_event_kind_name((enum gp_event_kind)kind));
+		trace = trace_of(text);
+		check_round_trips(trace, text);
+		gp_trace_destroy(trace);
+	}
+}
+END_TEST
+
 START_TEST(test_bundled_traces_read_back)
 {
 	static const char *const patterns[] = { "traces/tiny/*.json",
@@ -259,6 +276,7 @@ int main(void)
 {
 	const struct suite_test tests[] = {
 		{ test_everything_reads_back, 0 },
+		{ test_pools_are_named_where_they_change, 0 },
 		{ test_bundled_traces_read_back, 0 },
 		{ test_what_is_default_is_not_written, 0 },
 		{ test_lines_begin_with_the_header, 0 },
