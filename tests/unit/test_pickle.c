@@ -487,6 +487,45 @@ START_TEST(test_long_values_are_passed_over)
 }
 END_TEST
 
+/* The name of an annotation, in the middle of a snapshot. */
+START_TEST(test_texts_of_so_many_bytes_are_kept)
+{
+	for (size_t length = 65535; length <= 65537; length++) {
+		unsigned char *bytes = malloc(70000);
+		struct pickle head = { .n = 0 }, tail = { .n = 0 };
+		struct gp_trace *trace;
+		struct gp_diag diag;
+		const struct gp_event *mark;
+		size_t n;
+
+		ck_assert_ptr_nonnull(bytes);
+		add_notation(&head,
+			     "$80$04}('external_annotations'](}('name'X");
+		for (int i = 0; i < 4; i++)
+			add(&head, (int)(length >> 8 * i & 255));
+		add_notation(&tail,
+			     "'stage''START' 'device'0 'time_us'4 ue" TRACE(
+				     "}('action''segment_alloc' 'addr'65536 "
+				     "'size'2097152 'time_us'2 u") "u.");
+		memcpy(bytes, head.bytes, head.n);
+		memset(bytes + head.n, 'x', length);
+		n = head.n + length;
+		memcpy(bytes + n, tail.bytes, tail.n);
+		n += tail.n;
+		ck_assert_msg(try_bytes(bytes, n, &trace, &diag) ==
+				      (length <= 65536 ? GP_OK : GP_INPUT),
+			      "%zu: %s", length, diag.what);
+		free(bytes);
+		if (length > 65536)
+			continue;
+		mark = &trace->devices[0].events[1];
+		ck_assert_int_eq(mark->kind, GP_MARK);
+		ck_assert_uint_eq(strlen(trace->texts[mark->text]), length);
+		gp_trace_destroy(trace);
+	}
+}
+END_TEST
+
 /* Texts of 254 bytes, each with its opcode and one that drops it; a window of
  * 128 KiB ends within one of them, at any of its bytes. */
 START_TEST(test_windows_end_anywhere_in_a_text)
@@ -557,6 +596,7 @@ int main(void)
 		{ test_bad_pickles_are_explained, 0 },
 		{ test_each_cut_is_an_error, 0 },
 		{ test_long_values_are_passed_over, 0 },
+		{ test_texts_of_so_many_bytes_are_kept, 0 },
 		{ test_windows_end_anywhere_in_a_text, 0 },
 		{ test_large_dicts_come_in_batches, 0 },
 	};
