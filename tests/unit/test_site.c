@@ -47,6 +47,24 @@ static const struct row rows[] = {
 	    "__libc_start_main" },
 	  "lm/run.py:8 main (aten::mul)",
 	  "lm/run.py:8" },
+	/* An operator's overload is no part of its name, however short that is.
+	 */
+	{ { UNWINDER, "at::_ops::t_Tensor::call(int)", "/lm/run.py:8 main" },
+	  "lm/run.py:8 main (aten::t)",
+	  "lm/run.py:8" },
+	{ { UNWINDER, "at::_ops::t_out::call(int)", "/lm/run.py:8 main" },
+	  "lm/run.py:8 main (aten::t)",
+	  "lm/run.py:8" },
+	{ { UNWINDER, "at::_ops::_out::call(int)", "/lm/run.py:8 main" },
+	  "lm/run.py:8 main (aten::_out)",
+	  "lm/run.py:8" },
+	{ { UNWINDER, "at::_ops::add_t_Scalar::call(int)",
+	    "/lm/run.py:8 main" },
+	  "lm/run.py:8 main (aten::add_t)",
+	  "lm/run.py:8" },
+	{ { UNWINDER, "at::_ops::clone_::call(int)", "/lm/run.py:8 main" },
+	  "lm/run.py:8 main (aten::clone_)",
+	  "lm/run.py:8" },
 	/* With their sources, where PyTorch was built with debug information.
 	 */
 	{ { "/pytorch/c10/cuda/CUDACachingAllocator.cpp:3 c10::cuda::alloc()",
