@@ -152,6 +152,7 @@ static const struct row rows[] = {
 	  NULL },
 	{ { "aten::mm", "MmBackward0" }, "MmBackward0", NULL },
 	{ { "aten::mm", "MmBackward" }, "MmBackward", NULL },
+	{ { "aten::mm", "XBackward" }, "XBackward", NULL },
 	{ { "aten::mm", "MmBackward12" }, "MmBackward12", NULL },
 	{ { "aten::add", "Optimizer.step#SGD.step" },
 	  "Optimizer.step#SGD.step (aten::add)",

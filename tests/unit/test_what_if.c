@@ -199,6 +199,8 @@ static const struct {
 	  "2 blocks requested first, 60.00 MiB in all" },
 	{ &rising, "preallocate=0%", 80, 100,
 	  "3 blocks requested first, 100.0 MiB in all" },
+	{ &rising, "preallocate=100%", 80, 80,
+	  "0 blocks requested first, 0 B in all" },
 	{ &untold_pool, "preallocate=25%", 40, 40,
 	  "0 blocks requested first, 0 B in all" },
 	{ &from_start, "free-earlier=id:1", 50, 30,
@@ -578,6 +580,23 @@ START_TEST(what_is_asked_for_at_the_turn_has_no_usual_life)
 }
 END_TEST
 
+/* What is freed before the turn is not live there: blocks 1 and 3 are made
+ * again, those that come and go between them are not. */
+START_TEST(the_turn_is_where_most_is_live)
+{
+	struct gp_trace *trace = trace_of(ONE_DEVICE(
+		ALLOC(1, MIB_20) ALLOC(2, MIB_2) FREE(2) ALLOC(3, MIB_20)
+			ALLOC(4, MIB_2) FREE(4) ALLOC(5, MIB_20) WAIT FREE(5)
+				FREE(3) FREE(1) END));
+	struct gp_what_ifs made = must_make(trace, "checkpointing=all");
+
+	ck_assert_uint_eq(made.notes->changes, 2);
+	ck_assert_uint_eq(peak_of(made.trace), 40 * MIB);
+	gp_what_ifs_release(&made);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 static void put_alloc(FILE *out, unsigned id, uint64_t size)
 {
 	fprintf(out, "{\"op\": \"alloc\", \"id\": %u, \"size\": %llu},", id,
@@ -755,6 +774,7 @@ int main(void)
 		{ sites_are_found_with_their_numbers_whole, 0 },
 		{ checkpointing_shortens_what_waits_for_the_backward_pass, 0 },
 		{ what_is_asked_for_at_the_turn_has_no_usual_life, 0 },
+		{ the_turn_is_where_most_is_live, 0 },
 		{ a_turn_is_within_its_step, 0 },
 		{ they_are_made_in_the_tables_order, 0 },
 		{ altered_traces_survive_being_written, 0 },
