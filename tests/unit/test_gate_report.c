@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "suite.h"
 
@@ -227,6 +228,36 @@ START_TEST(test_runs_are_counted_by_what_came_of_them)
 }
 END_TEST
 
+/* As a repository names it, wherever the file was named from. */
+START_TEST(test_a_path_begins_at_the_repository)
+{
+	static const char *const rows[][2] = {
+		{ "gate.json", "gate.json" },
+		{ "./gate.json", "gate.json" },
+		{ "././a/gate.json", "a/gate.json" },
+		{ ".//.//gate.json", "gate.json" },
+		{ "../gate.json", "../gate.json" },
+		{ ".gate.json", ".gate.json" },
+		{ "a/./gate.json", "a/./gate.json" },
+		{ "/gate.json", "/gate.json" },
+	};
+	char here[4096], path[8192];
+	struct gp_gate gate = { .path = path };
+
+	ck_assert_ptr_nonnull(getcwd(here, sizeof(here)));
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		snprintf(path, sizeof(path), "%s", rows[i][0]);
+		ck_assert_str_eq(gp_gate_repository_path(&gate), rows[i][1]);
+	}
+	snprintf(path, sizeof(path), "%s/a/gate.json", here);
+	ck_assert_str_eq(gp_gate_repository_path(&gate), "a/gate.json");
+	snprintf(path, sizeof(path), "%s//gate.json", here);
+	ck_assert_str_eq(gp_gate_repository_path(&gate), "gate.json");
+	snprintf(path, sizeof(path), "%sx/gate.json", here);
+	ck_assert_str_eq(gp_gate_repository_path(&gate), path);
+}
+END_TEST
+
 /* Each number that is better than before, if all limits are kept. */
 START_TEST(test_what_is_better_is_told)
 {
@@ -425,6 +456,7 @@ int main(void)
 	const struct suite_test tests[] = {
 		{ test_what_is_in_a_list_is_told_and_nothing_else, 0 },
 		{ test_runs_are_counted_by_what_came_of_them, 0 },
+		{ test_a_path_begins_at_the_repository, 0 },
 		{ test_what_is_better_is_told, 0 },
 		{ test_what_to_do_is_told_where_a_limit_was_passed, 0 },
 		{ test_each_number_has_its_rows, 0 },

@@ -192,6 +192,34 @@ START_TEST(test_only_so_many_devices_are_told_of)
 }
 END_TEST
 
+/* Steps are those of all devices, where these are few enough. */
+START_TEST(test_steps_are_marks_of_so_many_devices)
+{
+	for (int devices = 15; devices <= 17; devices++) {
+		char text[8192] = "{\"traceEvents\": [{}" SPAN(
+			"user_annotation", "ProfilerStep#3", 1, 500, 9);
+		size_t n = strlen(text);
+		struct gp_trace *t;
+
+		for (int d = 0; d < devices; d++)
+			n += (size_t)snprintf(
+				text + n, sizeof(text) - n,
+				", {\"name\": \"[memory]\", \"tid\": 1, "
+				"\"ts\": 2, \"args\": {\"Device Type\": 1, "
+				"\"Device Id\": %d, \"Addr\": 8, \"Bytes\": "
+				"512, \"Total Allocated\": 512}}",
+				d);
+		snprintf(text + n, sizeof(text) - n, "]}");
+		t = trace_of(text);
+		ck_assert_uint_eq(t->device_count, (size_t)devices);
+		for (int d = 0; d < devices; d++)
+			ck_assert_uint_eq(t->devices[d].event_count,
+					  devices > 16 ? 1 : 3);
+		gp_trace_destroy(t);
+	}
+}
+END_TEST
+
 static const struct {
 	const char *text, *message;
 } bad[] = {
@@ -613,6 +641,7 @@ int main(void)
 		{ test_steps_are_marks, 0 },
 		{ test_devices_are_their_own, 0 },
 		{ test_only_so_many_devices_are_told_of, 0 },
+		{ test_steps_are_marks_of_so_many_devices, 0 },
 		{ test_bad_profiles_are_explained, 0 },
 		{ test_changed_profiles, 0 },
 		{ test_many_windows, 0 },

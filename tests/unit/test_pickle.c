@@ -59,6 +59,8 @@ static const char *const same[] = {
 	/* values that come and go */
 	"N$32$30$30 ($30 (K$01$31 " SNAPSHOT(
 		SEGMENTS "'device_traces' 'x'$30](](" GROW ALLOC "ee"),
+	/* the last value twice: as a value, and as the next key */
+	SNAPSHOT(SEGMENTS "'x''device_traces'$32](](" GROW ALLOC "ee"),
 	/* FRAME, whatever it claims */
 	"$95$ff$ff$ff$ff$00$00$00$00" SNAPSHOT(SEGMENTS TRACE(GROW ALLOC)),
 	/* pinned host memory looks alike, and is none of a device's */

@@ -47,6 +47,16 @@ static const struct row rows[] = {
 	    "__libc_start_main" },
 	  "lm/run.py:8 main (aten::mul)",
 	  "lm/run.py:8" },
+	/* A namespace begins where a name does, also behind what a template
+	 * returns. */
+	{ { UNWINDER, "void at::native::gpu_kernel<int>(int)",
+	    "at::_ops::mm::call(int)", "/lm/run.py:8 main" },
+	  "lm/run.py:8 main (aten::mm)",
+	  "lm/run.py:8" },
+	{ { UNWINDER, "x at::native::f(int)", "at::_ops::mm::call(int)",
+	    "/lm/run.py:8 main" },
+	  "lm/run.py:8 main (aten::mm)",
+	  "lm/run.py:8" },
 	/* An operator's overload is no part of its name, however short that is.
 	 */
 	{ { UNWINDER, "at::_ops::t_Tensor::call(int)", "/lm/run.py:8 main" },
