@@ -47,16 +47,21 @@ static const struct row rows[] = {
 	    "__libc_start_main" },
 	  "lm/run.py:8 main (aten::mul)",
 	  "lm/run.py:8" },
+	/* A node's name is told as a whole. */
+	{ { UNWINDER, "at::_ops::mm::call(int)",
+	    "torch::autograd::AccumulateGrad::apply(int)" },
+	  "AccumulateGrad",
+	  NULL },
+	{ { UNWINDER, "at::_ops::mm::call(int)",
+	    "torch::autograd::AccumulateGrad::appl(int)" },
+	  "aten::mm",
+	  NULL },
 	/* A namespace begins where a name does, also behind what a template
-	 * returns. */
-	{ { UNWINDER, "void at::native::gpu_kernel<int>(int)",
-	    "at::_ops::mm::call(int)", "/lm/run.py:8 main" },
-	  "lm/run.py:8 main (aten::mm)",
-	  "lm/run.py:8" },
-	{ { UNWINDER, "x at::native::f(int)", "at::_ops::mm::call(int)",
-	    "/lm/run.py:8 main" },
-	  "lm/run.py:8 main (aten::mm)",
-	  "lm/run.py:8" },
+	 * returns: the machine's are left out, and not what ends alike. */
+	{ { UNWINDER, "std::f(int)", "main" }, "main", NULL },
+	{ { UNWINDER, "void std::f(int)", "main" }, "main", NULL },
+	{ { UNWINDER, "mystd::f(int)", "main" }, "mystd::f", NULL },
+	{ { UNWINDER, "my::std::f(int)", "main" }, "my::std::f", NULL },
 	/* An operator's overload is no part of its name, however short that is.
 	 */
 	{ { UNWINDER, "at::_ops::t_Tensor::call(int)", "/lm/run.py:8 main" },
