@@ -10,6 +10,7 @@
 #include "gpupool/release.h"
 #include "played.h"
 #include "suite.h"
+#include "study/what_if/scene.h"
 #include "trace_text.h"
 
 #define MIB (UINT64_C(1) << 20)
@@ -515,6 +516,29 @@ static const char *const with_sites =
 	"{\"op\": \"alloc\", \"id\": 1, \"size\": 20971520, \"site\": 0},"
 	"{\"op\": \"alloc\", \"id\": 2, \"size\": 31457280, \"site\": 1}]}]}";
 
+/* What is before a text is none of it. */
+START_TEST(a_text_has_numbers_as_they_are)
+{
+	static const struct {
+		const char *text, *pattern;
+		bool has;
+	} texts[] = {
+		{ &"712"[1], "12", true },    { "x12", "12", true },
+		{ "312", "12", false },	      { "12", "12", true },
+		{ "123", "12", false },	      { "312 12", "12", true },
+		{ "12x", "12", true },	      { "3x12", "x12", true },
+		{ "12x3", "12x", true },      { "112", "12", false },
+		{ "a.py:1", "a.py", true },   { "b.py:1", "a.py", false },
+		{ "a.py:12", "py:1", false }, { "1", "12", false },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(texts); i++)
+		ck_assert_msg(scene_text_has(texts[i].text, texts[i].pattern) ==
+				      texts[i].has,
+			      "%s in %s", texts[i].pattern, texts[i].text);
+}
+END_TEST
+
 START_TEST(sites_are_found_with_their_numbers_whole)
 {
 	struct gp_trace *trace = trace_of(with_sites);
@@ -771,6 +795,7 @@ int main(void)
 		{ a_place_that_helps_nothing_is_not_chosen, 0 },
 		{ each_size_becomes_the_next_of_its_classes, 0 },
 		{ sizes_are_rounded_to_256_classes_at_most, 0 },
+		{ a_text_has_numbers_as_they_are, 0 },
 		{ sites_are_found_with_their_numbers_whole, 0 },
 		{ checkpointing_shortens_what_waits_for_the_backward_pass, 0 },
 		{ what_is_asked_for_at_the_turn_has_no_usual_life, 0 },
