@@ -31,8 +31,7 @@ static bool parse_share(const char *text, double *share)
 	char *end;
 	unsigned long percent = strtoul(text, &end, 10);
 
-	if (*text < '0' || *text > '9' || strcmp(end, "%") != 0 ||
-	    percent > 100)
+	if (*text < '0' || strcmp(end, "%") != 0 || percent > 100)
 		return false;
 	*share = (double)percent / 100;
 	return true;
