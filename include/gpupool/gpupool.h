@@ -24,9 +24,10 @@
  *	}
  *	gp_trace_destroy(trace);
  *
- * The members of a config that are zero stand for their usual values.  Sizes
- * are in bytes.  Every function that can fail returns enum gp_status and
- * explains a failure in the diag; there is then nothing to release.
+ * The members of a config that are zero stand for their usual values, unless
+ * their comments say otherwise.  Sizes are in bytes.  Every function that can
+ * fail returns enum gp_status and explains a failure in the diag; there is then
+ * nothing to release.
  *
  * Thread-safety: a trace is immutable once it has been read, tables are const,
  * and there is no other state than what a caller passes.  Any number of threads

@@ -53,8 +53,9 @@ struct gp_replay_config {
 	bool keep_peak;	     /* fill result->peak; costs a second run */
 	/* Fill result->ooms.list; walks all blocks for each. */
 	bool keep_ooms;
-	bool keep_alike;   /* fill result->alike; costs 1 % of the run */
-	uint64_t capacity; /* bytes; GP_UNLIMITED: no limit */
+	bool keep_alike; /* fill result->alike; costs 1 % of the run */
+	/* Bytes; GP_UNLIMITED: no limit. 0 beside settings: no memory. */
+	uint64_t capacity;
 	/* Called for each action of the engine, with the index of the request
 	 * that caused it; may be NULL. */
 	void (*action)(void *arg, const struct gp_action *action,
