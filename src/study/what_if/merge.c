@@ -29,7 +29,6 @@ static bool may_change_device(const struct gp_device_trace *device,
 			      const struct change *change)
 {
 	const struct gp_state *start = &device->start;
-
 	bool may = false;
 
 	for (size_t i = 0; i < device->event_count && !may; i++) {
