@@ -115,7 +115,7 @@ try_uvx() {
 }
 
 recorded() {
-	says '1 allocations' bare "$1" record -o "$work/recorded.json" -- \
+	says '1 allocation;' bare "$1" record -o "$work/recorded.json" -- \
 		"$torch" -c 'import torch; x = torch.ones(9, device="cuda")' &&
 		says Fidelity bare "$1" "$work/recorded.json"
 }
