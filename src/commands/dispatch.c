@@ -87,6 +87,8 @@ static const char *written_operand(const struct gp_command *command,
 	return at < options->operand_count ? options->operands[at] : NULL;
 }
 
+#define FILES_OF_FLAGS 3
+
 /* What is read: the operands except the written one, and the files of flags. */
 static size_t inputs_of(const struct gp_options *options, const char *written,
 			const char **inputs)
@@ -104,7 +106,6 @@ static size_t inputs_of(const struct gp_options *options, const char *written,
 		inputs[count++] = options->confs_file;
 	return count;
 }
-#define FILES_OF_FLAGS 3
 
 /* The words of a program to be run are its own. */
 static enum gp_status check_inputs(const struct gp_command *command,

@@ -187,6 +187,7 @@ static enum gp_status check(const struct gp_options *options,
 			    struct gp_diag *diag)
 {
 	bool asked = gp_plan_is_asked(options);
+	int to_stdout;
 
 	if (options->compare && !asked)
 		return gp_diag_usage(
@@ -218,9 +219,9 @@ static enum gp_status check(const struct gp_options *options,
 			"--check-memory needs real memory, which a simulated "
 			"device does not have",
 			"add --device cuda, on a machine with a GPU");
-	if (is_stdout(options->events) + is_stdout(options->timeline) +
-		    is_stdout(options->output) >
-	    1)
+	to_stdout = is_stdout(options->events) + is_stdout(options->timeline) +
+		    is_stdout(options->output);
+	if (to_stdout > 1)
 		return gp_diag_usage(
 			diag, "replay",
 			"of report, events and timeline only one can go to "
@@ -491,11 +492,12 @@ static enum gp_status report(struct session *s, struct gp_diag *diag)
 
 static enum gp_status check_map(const struct session *s, struct gp_diag *diag)
 {
+	const struct gp_trace *trace = s->has_asked ? s->asked.trace : s->trace;
 	uint64_t event = s->keep.map.event;
 
 	gp_diag_file(diag, s->path);
-	return gp_trace_check_event(s->has_asked ? s->asked.trace : s->trace,
-				    event, "map", event, diag);
+	return gp_check_event(event, gp_trace_moments(trace), "map", event,
+			      diag);
 }
 
 static enum gp_status run(struct session *s, struct gp_diag *diag)

@@ -152,8 +152,8 @@ static enum gp_status check_begins(const struct gp_options *options,
 	uint64_t from = options->from_event;
 
 	gp_diag_file(diag, options->operands[0]);
-	return gp_trace_check_event(trace, from ? from - 1 : 0, "from", from,
-				    diag);
+	return gp_check_event(from ? from - 1 : 0, gp_trace_moments(trace),
+			      "from", from, diag);
 }
 
 static enum gp_status slice_command(const struct gp_options *options,

@@ -232,19 +232,24 @@ enum gp_status gp_trace_file_read_requests(const char *path,
 	return status;
 }
 
-enum gp_status gp_trace_check_event(const struct gp_trace *trace,
-				    uint64_t event, const char *flag,
-				    uint64_t given, struct gp_diag *diag)
+uint64_t gp_trace_moments(const struct gp_trace *trace)
 {
-	uint64_t count = 1;
+	uint64_t moments = 1;
 
 	for (size_t i = 0; i < trace->device_count; i++)
-		count = gp_larger(count, trace->devices[i].event_count);
-	if (event < count)
+		moments = gp_larger(moments, trace->devices[i].event_count);
+	return moments;
+}
+
+enum gp_status gp_check_event(uint64_t event, uint64_t moments,
+			      const char *flag, uint64_t given,
+			      struct gp_diag *diag)
+{
+	if (event < moments)
 		return GP_OK;
 	return gp_diag_set(diag, GP_USAGE, "--%s %llu: the last event is %llu",
 			   flag, (unsigned long long)given,
-			   (unsigned long long)count - 1);
+			   (unsigned long long)moments - 1);
 }
 
 /* ---- the form of a file to be written ---- */

@@ -42,11 +42,14 @@ enum gp_status gp_trace_file_read_requests(const char *path,
 enum gp_status gp_trace_file_is_idle(const struct gp_trace *trace,
 				     const char *path, struct gp_diag *diag);
 
-/* GP_USAGE where no device has that event, for which a flag was given a number.
- * Event 0 is the beginning, also of a trace without events. */
-enum gp_status gp_trace_check_event(const struct gp_trace *trace,
-				    uint64_t event, const char *flag,
-				    uint64_t given, struct gp_diag *diag);
+/* The events of the device that has most; at least 1, as event 0 is the
+ * beginning, also of a trace without events. */
+uint64_t gp_trace_moments(const struct gp_trace *trace);
+
+/* GP_USAGE: there is no such event, of which a flag was given the number. */
+enum gp_status gp_check_event(uint64_t event, uint64_t moments,
+			      const char *flag, uint64_t given,
+			      struct gp_diag *diag);
 
 /* For commands that write nothing but traces. */
 #define GP_TRACE_FORMAT_OPTION                                                 \

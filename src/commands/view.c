@@ -366,13 +366,10 @@ static enum gp_status check_window(struct session *s, struct gp_diag *diag)
 				   (unsigned long long)o->from_event,
 				   (unsigned long long)o->to_event);
 	/* A page may ask again of a shorter run. */
-	if (o->format != GP_FORMAT_JSON && o->from_event &&
-	    o->from_event >= s->lifetimes->moments)
-		return gp_diag_set(
-			diag, GP_USAGE, "--from %llu: the last event is %llu",
-			(unsigned long long)o->from_event,
-			(unsigned long long)s->lifetimes->moments - 1);
-	return GP_OK;
+	if (o->format == GP_FORMAT_JSON)
+		return GP_OK;
+	return gp_check_event(o->from_event, s->lifetimes->moments, "from",
+			      o->from_event, diag);
 }
 
 static void show_bands(const struct session *s,
