@@ -73,15 +73,13 @@ static enum gp_status run(const struct gp_cover_config *config,
 static enum gp_status begin(const struct gp_cover_config *config,
 			    struct gp_cover *cover, struct gp_diag *diag)
 {
-	struct gp_space_config space = {
+	const struct gp_space_config space = {
 		.release = config->release,
 		.conf = config->conf,
-		.searched = 1U << GP_SPACE_SPLIT | 1U << GP_SPACE_GC,
+		.searched = config->searched,
 		.large_most = config->large_most,
 	};
 
-	if (config->large_most)
-		space.searched |= 1U << GP_SPACE_LARGE;
 	return gp_space_create(&space, &cover->space, diag);
 }
 

@@ -26,9 +26,9 @@ struct gp_cover_config {
 	 * are ignored. */
 	const char *conf;
 	const struct gp_engine *engine;
-	uint64_t capacity; /* bytes, or GP_UNLIMITED */
-	/* Largest large_segment_size_mb to search; 0: it is not searched. */
-	uint64_t large_most;
+	uint64_t capacity;   /* bytes, or GP_UNLIMITED */
+	unsigned searched;   /* a bit mask: 1 << enum gp_space_axis */
+	uint64_t large_most; /* largest large_segment_size_mb, if searched */
 	uint64_t refused; /* requests that PyTorch refuses with any setting */
 	uint32_t budget;  /* most replays, of all calls */
 	/* Stop at the first value that serves; gp_cover_resume goes on. */

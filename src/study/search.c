@@ -4,9 +4,9 @@
  *
  * The space of all settings is divided into slices: with and without expandable
  * segments, and by each rounding. Within a slice, every max_split_size_mb and
- * every garbage_collection_threshold is covered by few replays (cover.h). In
- * addition, every large_segment_size_mb up to 1024 is searched: first alone,
- * with sizes only rounded to 512 bytes, and then together with all the others.
+ * every garbage_collection_threshold is covered by few replays (cover.h). Every
+ * large_segment_size_mb up to 1024 is covered as well: first in slices of its
+ * own, without a rounding, and then together with all the others.
  */
 #include "study/search.h"
 
@@ -18,24 +18,29 @@
 #include "base/mem.h"
 #include "study/choice.h"
 #include "study/cover.h"
+#include "study/space.h"
 #include "study/sweep/thread_pool.h"
 
-#define MIB	       (UINT64_C(1) << 20)
 #define MOST_DIVISIONS 64 /* above, rounding adds 1.6 % at most */
-#define LEAST_LARGE    11 /* MiB of large_segment_size_mb */
-#define MOST_LARGE     1024
-#define MOST_FOUND     16  /* most trials that a slice adds */
-#define SLICES	       16  /* 2 times: none, and 1 to MOST_DIVISIONS */
-#define TOGETHER       32  /* 1/32 of the budget */
-#define BELOW	       256 /* 1/256 of it for the least need */
+#define SOME_LARGE     "large_segment_size_mb:11"
+#define MOST_LARGE     1024 /* MiB */
+#define MOST_FOUND     16   /* most trials that a slice adds */
+#define SLICES	       18   /* 2 times: none, 1 to MOST_DIVISIONS, and LARGE */
+#define TOGETHER       32   /* 1/32 of the budget */
+#define BELOW	       256  /* 1/256 of it for the least need */
 #define FEW	       1000
 #define TURNS	       8 /* in which a slice gets its part of the budget */
 
+/* What is covered within a slice: a bit mask of the axes of space.h. */
+enum {
+	LARGE = 1U << GP_SPACE_LARGE,
+	SPLIT_AND_GC = 1U << GP_SPACE_SPLIT | 1U << GP_SPACE_GC,
+};
+
 struct slice {
 	bool is_expandable;
-	unsigned divisions;   /* 0: none */
-	uint64_t large_bytes; /* 0: the default */
-	uint64_t large_most;  /* largest one to cover, in MiB; 0: none */
+	unsigned divisions; /* 0: none */
+	unsigned searched;
 	/* 0: the case's own; else it goes down to find the least need. */
 	uint64_t capacity;
 	size_t index; /* the case that is searched */
@@ -43,21 +48,16 @@ struct slice {
 
 static char *conf_of(const struct session *s, const struct slice *slice)
 {
-	char conf[128] = "", part[48];
+	char conf[96] = "";
 	size_t n = 0;
 
 	if (slice->is_expandable)
-		n += (size_t)snprintf(conf, sizeof(conf), "%s",
-				      "expandable_segments:True");
-	if (slice->divisions) {
-		snprintf(part, sizeof(part), "%sroundup_power2_divisions:%u",
-			 n ? "," : "", slice->divisions);
-		n += (size_t)snprintf(conf + n, sizeof(conf) - n, "%s", part);
-	}
-	if (slice->large_bytes)
+		n = (size_t)snprintf(conf, sizeof(conf), "%s",
+				     "expandable_segments:True");
+	if (slice->divisions)
 		snprintf(conf + n, sizeof(conf) - n,
-			 "%slarge_segment_size_mb:%llu", n ? "," : "",
-			 (unsigned long long)(slice->large_bytes / MIB));
+			 "%sroundup_power2_divisions:%u", n ? "," : "",
+			 slice->divisions);
 	return gp_candidate_apply(s->config->conf, conf);
 }
 
@@ -110,7 +110,7 @@ static bool lower(struct session *s, uint64_t *capacity)
 	return true;
 }
 
-/* ---- max_split_size_mb and garbage_collection_threshold ---- */
+/* ---- the slices ---- */
 
 static void take_over(struct session *s, const struct gp_cover *cover,
 		      struct search *search)
@@ -148,17 +148,18 @@ struct part {
 struct parts {
 	struct session *s;
 	struct part items[SLICES];
+	size_t count;
 	struct part *turn[SLICES]; /* those that are searched on */
 	size_t turn_count;
 	uint32_t runs;
 	bool is_descending;
 };
 
-static void open_part(struct parts *parts, struct part *part,
-		      const struct slice *slice)
+static void open_part(struct parts *parts, const struct slice *slice)
 {
 	const struct session *s = parts->s;
 	const struct gp_case *c = case_of(s, slice);
+	struct part *part = &parts->items[parts->count++];
 	struct gp_settings settings;
 
 	part->conf = conf_of(s, slice);
@@ -170,10 +171,12 @@ static void open_part(struct parts *parts, struct part *part,
 		.conf = part->conf,
 		.engine = s->config->engine,
 		.capacity = capacity_of(s, slice),
-		.large_most = slice->large_most,
+		.searched = slice->searched,
+		.large_most = MOST_LARGE,
 		.refused = s->refused[slice->index],
 		.first_only = slice->capacity ||
-			      (slice->large_most && !s->config->without_count),
+			      (slice->searched == (LARGE | SPLIT_AND_GC) &&
+			       !s->config->without_count),
 	};
 }
 
@@ -207,7 +210,7 @@ static bool take_turn(struct parts *parts, uint32_t budget)
 	uint32_t left = budget - parts->runs, share;
 
 	parts->turn_count = 0;
-	for (size_t i = 0; i < SLICES; i++) {
+	for (size_t i = 0; i < parts->count; i++) {
 		struct part *part = &parts->items[i];
 
 		if (part->is_open && part->status == GP_OK &&
@@ -261,7 +264,7 @@ static void end_turn(struct parts *parts, struct search *search)
 	uint64_t capacity = GP_UNLIMITED;
 
 	parts->runs = 0;
-	for (size_t i = 0; i < SLICES; i++) {
+	for (size_t i = 0; i < parts->count; i++) {
 		struct part *part = &parts->items[i];
 
 		parts->runs += part->cover.runs;
@@ -269,103 +272,46 @@ static void end_turn(struct parts *parts, struct search *search)
 			descend(parts->s, part, search);
 		capacity = gp_smaller(capacity, part->config.capacity);
 	}
-	for (size_t i = 0; i < SLICES; i++)
+	for (size_t i = 0; i < parts->count; i++)
 		parts->items[i].config.capacity = capacity;
 }
 
-/*
- * Searches all slices that differ from this one in expandable segments and
- * rounding, on as many threads as there may be. Each gets the same part of what
- * is left of the budget, again and again, so that the result does not depend on
- * the number of threads.
- */
-static void search_slices(struct session *s, struct slice slice,
-			  uint32_t budget, struct search *search)
+/* Opens all slices that differ from this one in expandable segments and
+ * rounding. */
+static void open_parts(struct parts *parts, struct slice slice)
 {
-	struct parts parts = { .s = s, .is_descending = slice.capacity };
-	size_t count = 0;
-
 	for (int e = 0; e < 2; e++)
 		for (unsigned d = 0; d <= MOST_DIVISIONS; d = d ? d * 2 : 1) {
 			slice.is_expandable = e;
 			slice.divisions = d;
-			open_part(&parts, &parts.items[count++], &slice);
+			open_part(parts, &slice);
 		}
-	while (s->status == GP_OK && take_turn(&parts, budget)) {
+}
+
+/*
+ * Searches the slices on as many threads as there may be. Each gets the same
+ * part of what is left of the budget, again and again, so that the result does
+ * not depend on the number of threads.
+ */
+static void search_parts(struct parts *parts, uint32_t budget,
+			 struct search *search)
+{
+	struct session *s = parts->s;
+
+	while (s->status == GP_OK && take_turn(parts, budget)) {
 		const struct gp_thread_pool_config pool = {
 			.threads = s->config->threads,
-			.count = parts.turn_count,
+			.count = parts->turn_count,
 			.work = search_part,
 			.done = notify,
-			.arg = &parts,
+			.arg = parts,
 		};
 
 		gp_thread_pool_run(&pool);
-		end_turn(&parts, search);
+		end_turn(parts, search);
 	}
-	for (size_t i = 0; i < SLICES; i++)
-		close_part(s, &parts.items[i], search);
-}
-
-/* ---- large_segment_size_mb ---- */
-
-/* Returns the next value that is not equivalent; 0: there is none. */
-static uint64_t try_large(struct session *s, struct slice *slice,
-			  const char *conf, const struct gp_settings *settings,
-			  struct search *search)
-{
-	const struct gp_case *c = case_of(s, slice);
-	struct gp_replay_config replay = {
-		.trace = c->trace,
-		.device = c->device,
-		.settings = settings,
-		.engine = s->config->engine,
-		.conf = conf,
-		.mode = GP_WHAT_IF,
-		.on_oom = GP_OOM_STOP,
-		.capacity = capacity_of(s, slice),
-		.keep_alike = true,
-	};
-	struct gp_replay_result result;
-	uint64_t next;
-
-	s->status = gp_replay(&replay, &result, s->diag);
-	if (s->status != GP_OK)
-		return 0;
-	search->runs++;
-	s->study->replays++;
-	next = result.alike.large_most;
-	if (gp_replay_has_room(&result) &&
-	    result.refused <= s->refused[slice->index]) {
-		add_found(s, conf);
-		if (slice->capacity && lower(s, &slice->capacity))
-			next = slice->large_bytes - 1; /* once more */
-		else
-			search->is_complete = false;
-	}
-	gp_replay_release(&result);
-	return next == GP_UNLIMITED ? 0 : (next / MIB + 1) * MIB;
-}
-
-static void search_large(struct session *s, struct slice slice,
-			 struct search *search)
-{
-	slice.large_bytes = LEAST_LARGE * MIB;
-	while (slice.large_bytes && slice.large_bytes <= MOST_LARGE * MIB) {
-		char *conf = conf_of(s, &slice);
-		struct gp_settings settings;
-
-		if (search->runs >= search->budget) {
-			search->is_complete = false;
-			slice.large_bytes = 0;
-		} else if (is_open(s, &slice, conf, &settings)) {
-			slice.large_bytes =
-				try_large(s, &slice, conf, &settings, search);
-		} else {
-			slice.large_bytes = 0;
-		}
-		free(conf);
-	}
+	for (size_t i = 0; i < parts->count; i++)
+		close_part(s, &parts->items[i], search);
 }
 
 static uint32_t left_of(const struct search *search)
@@ -373,17 +319,35 @@ static uint32_t left_of(const struct search *search)
 	return search->budget - gp_smaller(search->runs, search->budget);
 }
 
+/* Whether the release has large_segment_size_mb and it may be used. */
+static bool may_vary_large(const struct session *s)
+{
+	char *conf = gp_candidate_apply(s->config->conf, SOME_LARGE);
+	struct gp_settings settings;
+	struct gp_diag ignored = { 0 };
+	bool may;
+
+	gp_settings_init(&settings, s->config->release);
+	may = !trial_must_not(s, conf) &&
+	      gp_settings_parse(&settings, conf, &ignored) == GP_OK;
+	free(conf);
+	return may;
+}
+
 static void search_apart(struct session *s, struct slice slice,
 			 struct search *search)
 {
+	struct parts parts = { .s = s, .is_descending = slice.capacity };
+
 	search->is_complete = true;
-	search_slices(s, slice, left_of(search), search);
-	for (int e = 0; e < 2; e++) {
-		if (slice.capacity)
-			lower(s, &slice.capacity);
+	slice.searched = SPLIT_AND_GC;
+	open_parts(&parts, slice);
+	slice.searched = LARGE;
+	for (int e = 0; e < 2 && may_vary_large(s); e++) {
 		slice.is_expandable = e;
-		search_large(s, slice, search);
+		open_part(&parts, &slice);
 	}
+	search_parts(&parts, left_of(search), search);
 }
 
 void search_serving(struct session *s, struct search *search)
@@ -393,28 +357,18 @@ void search_serving(struct session *s, struct search *search)
 	search_apart(s, slice, search);
 }
 
-/* Whether the release has the setting and it may be used. */
-static bool may_vary_large(const struct session *s, const struct search *search)
-{
-	const struct slice slice = { .large_bytes = LEAST_LARGE * MIB,
-				     .index = search->index };
-	struct gp_settings settings;
-	char *conf = conf_of(s, &slice);
-	bool may = is_open(s, &slice, conf, &settings);
-
-	free(conf);
-	return may;
-}
-
 /* Makes `most` runs at most. */
 static void search_whole(struct session *s, struct slice slice, uint64_t most,
 			 struct search *search)
 {
-	slice.large_most = MOST_LARGE;
-	if (may_vary_large(s, search))
-		search_slices(s, slice,
-			      (uint32_t)gp_smaller(most, left_of(search)),
-			      search);
+	struct parts parts = { .s = s, .is_descending = slice.capacity };
+
+	if (!may_vary_large(s))
+		return;
+	slice.searched = LARGE | SPLIT_AND_GC;
+	open_parts(&parts, slice);
+	search_parts(&parts, (uint32_t)gp_smaller(most, left_of(search)),
+		     search);
 }
 
 void search_together(struct session *s, struct search *search)

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "conform/parts/author.h"
 #include "study/cover.h"
+#include "study/space.h"
 #include "gpupool/release.h"
 #include "gpupool/replay.h"
 #include "study/sweep/grid.h"
@@ -25,10 +26,13 @@ static const char *const ratios[] = { NULL,  "0.05", "0.31", "0.5",
 static const char *const larges[] = { NULL, "11", "12", "19", "22", "24" };
 #define LARGE_MOST  24
 #define LARGE_SINCE 11 /* release */
+#define LARGE	    (1U << GP_SPACE_LARGE)
+#define OTHERS	    (1U << GP_SPACE_SPLIT | 1U << GP_SPACE_GC)
 
 struct found {
 	uint64_t searches, complete, runs, values, serving;
-	uint64_t mixed; /* searches in which some values serve and some not */
+	uint64_t larges; /* serving, where only they are searched */
+	uint64_t mixed;	 /* searches in which some values serve and some not */
 };
 
 static bool serves(const struct gp_cover_config *config, const char *conf,
@@ -62,26 +66,34 @@ static bool is_in(const struct gp_cover *cover,
 	return false;
 }
 
-/* Whether that value serves; what the release does not take does not count. */
+/* Whether that serves; what the release does not take does not count. */
+static int compare_conf(const struct gp_cover_config *config,
+			const struct gp_cover *cover, const char *conf)
+{
+	struct gp_settings settings;
+	struct gp_diag ignored = { 0 };
+	bool is_served;
+
+	gp_settings_init(&settings, config->release);
+	if (gp_settings_parse(&settings, conf, &ignored) != GP_OK)
+		return -1;
+	is_served = serves(config, conf, &settings);
+	ck_assert_msg(is_in(cover, &settings) == is_served, "%s: %s serve",
+		      conf, is_served ? "does" : "does not");
+	return is_served;
+}
+
 static int compare_value(const struct gp_cover_config *config,
 			 const struct gp_cover *cover, const char *base,
 			 uint64_t mib)
 {
-	struct gp_settings settings;
-	struct gp_diag ignored = { 0 };
 	char text[32];
 	char *conf;
-	int is_served = -1;
+	int is_served;
 
 	snprintf(text, sizeof(text), "%u", (unsigned)mib);
 	conf = gp_conf_with(base, "max_split_size_mb", mib ? text : NULL);
-	gp_settings_init(&settings, config->release);
-	if (gp_settings_parse(&settings, conf, &ignored) == GP_OK) {
-		is_served = serves(config, conf, &settings);
-		ck_assert_msg(is_in(cover, &settings) == (is_served == 1),
-			      "%s: %s serve", conf,
-			      is_served ? "does" : "does not");
-	}
+	is_served = compare_conf(config, cover, conf);
 	free(conf);
 	return is_served;
 }
@@ -100,11 +112,30 @@ static void compare_values(const struct gp_cover_config *config,
 	}
 }
 
-static void compare_all(const struct gp_cover_config *config,
-			const struct gp_cover *cover, struct found *found)
+/* Every large_segment_size_mb, with the settings of config. */
+static void compare_larges(const struct gp_cover_config *config,
+			   const struct gp_cover *cover, struct found *found)
 {
-	uint64_t values = found->values, serving = found->serving;
-	size_t sizes = config->large_most ? COUNT_OF(larges) : 0;
+	for (unsigned mib = 11; mib <= LARGE_MOST; mib++) {
+		char text[32];
+		char *conf;
+		int is_served;
+
+		snprintf(text, sizeof(text), "%u", mib);
+		conf = gp_conf_with(config->conf, "large_segment_size_mb",
+				    text);
+		is_served = compare_conf(config, cover, conf);
+		found->serving += is_served == 1;
+		found->values += is_served >= 0;
+		found->larges += is_served == 1;
+		free(conf);
+	}
+}
+
+static void compare_others(const struct gp_cover_config *config,
+			   const struct gp_cover *cover, struct found *found)
+{
+	size_t sizes = config->searched & LARGE ? COUNT_OF(larges) : 0;
 
 	for (size_t k = 0; k < COUNT_OF(ratios); k++) {
 		char *base =
@@ -122,6 +153,17 @@ static void compare_all(const struct gp_cover_config *config,
 		}
 		free(base);
 	}
+}
+
+static void compare_all(const struct gp_cover_config *config,
+			const struct gp_cover *cover, struct found *found)
+{
+	uint64_t values = found->values, serving = found->serving;
+
+	if (config->searched == LARGE)
+		compare_larges(config, cover, found);
+	else
+		compare_others(config, cover, found);
 	values = found->values - values;
 	serving = found->serving - serving;
 	found->mixed += serving && serving < values;
@@ -181,6 +223,8 @@ static void search(const struct trial *trial, struct dice *dice,
 		.conf = trial->conf,
 		.capacity = trial->capacity,
 		.budget = ENOUGH,
+		.searched = OTHERS,
+		.large_most = LARGE_MOST,
 	};
 	struct gp_trace *trace;
 	struct gp_cover cover = { 0 };
@@ -190,8 +234,9 @@ static void search(const struct trial *trial, struct dice *dice,
 	config.trace = trace;
 	config.release = (uint8_t)dice_between(dice, trial_since(trial),
 					       GP_RELEASE_LAST);
-	if (config.release >= LARGE_SINCE && dice_permille(dice, 300))
-		config.large_most = LARGE_MOST;
+	if (config.release >= LARGE_SINCE && dice_permille(dice, 500))
+		config.searched =
+			dice_permille(dice, 500) ? LARGE : LARGE | OTHERS;
 	config.capacity = throw_capacity(trial, dice, &config);
 	if (gp_cover_search(&config, &cover, &diag) == GP_OK) {
 		found->searches++;
@@ -234,6 +279,7 @@ START_TEST(test_what_serves_is_found)
 	ck_assert_uint_ge(found.complete, found.searches * 9 / 10);
 	ck_assert_uint_lt(found.runs, found.values / 10);
 	ck_assert_uint_ge(found.mixed, 3);
+	ck_assert_uint_ge(found.larges, 3);
 }
 END_TEST
 
