@@ -140,14 +140,29 @@ static bool keep_owner(int file, const struct stat *before)
 		!fchown(file, before->st_uid, before->st_gid));
 }
 
+/* A name next to the target, which may have as many bytes as a name can. */
+static char *temporary_name(const char *target)
+{
+	static const char end[] = ".XXXXXX";
+	const char *slash = strrchr(target, '/');
+	size_t length = strlen(target);
+	size_t name = slash ? strlen(slash + 1) : length;
+	size_t most = NAME_MAX - (sizeof(end) - 1);
+	char *text = gp_mem_alloc(length + sizeof(end), 1);
+
+	if (name > most && name <= NAME_MAX)
+		length -= name - most;
+	snprintf(text, length + sizeof(end), "%.*s%s", (int)length, target,
+		 end);
+	return text;
+}
+
 /* before: describes the existing file; NULL: there is none. */
 static int open_temporary(struct gp_output *output, const struct stat *before)
 {
-	size_t size = strlen(output->target) + sizeof(".XXXXXX");
 	int file;
 
-	output->temporary = gp_mem_alloc(size, 1);
-	snprintf(output->temporary, size, "%s.XXXXXX", output->target);
+	output->temporary = temporary_name(output->target);
 	file = mkostemp(output->temporary, O_CLOEXEC);
 	if (file >= 0 && before && !keep_owner(file, before)) {
 		unlink(output->temporary);

@@ -72,6 +72,36 @@ static bool is_same_file(const char *a, const char *b)
 	       x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
+/* The folder of a path, with its slash; "." where it names none. */
+static char *folder_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? gp_mem_copy_text(path, (size_t)(slash - path) + 1)
+		     : gp_mem_copy_text(".", 1);
+}
+
+static const char *name_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* The same name in the same folder: the files need not exist yet. */
+static bool is_same_place(const char *a, const char *b)
+{
+	char *of_a = folder_of(a), *of_b = folder_of(b);
+	struct stat x, y;
+	bool is_same = !strcmp(name_of(a), name_of(b)) && !stat(of_a, &x) &&
+		       !stat(of_b, &y) && x.st_dev == y.st_dev &&
+		       x.st_ino == y.st_ino;
+
+	free(of_a);
+	free(of_b);
+	return is_same;
+}
+
 /* The operand that the command writes, as its help has it; NULL: none. */
 static const char *written_operand(const struct gp_command *command,
 				   const struct gp_options *options)
@@ -160,7 +190,8 @@ static enum gp_status check_outputs(const char *const *outputs, size_t count,
 			return status;
 		for (size_t k = 0; k < i && outputs[i]; k++)
 			if (outputs[k] && strcmp(outputs[i], "-") != 0 &&
-			    !strcmp(outputs[i], outputs[k]))
+			    (is_same_file(outputs[i], outputs[k]) ||
+			     is_same_place(outputs[i], outputs[k])))
 				return gp_diag_set(diag, GP_USAGE,
 						   "%s would be written twice",
 						   outputs[i]);

@@ -412,6 +412,7 @@ struct grammar {
 	size_t count;
 	struct spelling *spellings;   /* names that are made here, by flag */
 	const struct gp_option *conf; /* NULL: it takes none */
+	const struct gp_option *own;  /* of the command; NULL: none */
 	bool takes_text;	      /* as a format */
 	char letters[LETTERS];
 };
@@ -458,7 +459,7 @@ static void add_letter(struct grammar *grammar, const struct gp_option *row)
 static void make_grammar(struct grammar *grammar,
 			 const struct gp_command *command)
 {
-	*grammar = (struct grammar){ .letters = ":" };
+	*grammar = (struct grammar){ .letters = ":", .own = command->own };
 	grammar->flag_count = gp_command_flags(command, &grammar->flags);
 	grammar->options = gp_mem_alloc(2 * grammar->flag_count + 1,
 					sizeof(struct option));
@@ -534,6 +535,14 @@ static enum gp_status unknown(const struct grammar *grammar, const char *given,
 	return gp_diag_set(diag, GP_USAGE, "there is no flag --%s", name);
 }
 
+static void note_own(struct gp_options *options, const struct grammar *grammar,
+		     const struct gp_option *row)
+{
+	for (size_t i = 0; grammar->own && grammar->own[i].name; i++)
+		if (row == &grammar->own[i])
+			options->own |= UINT32_C(1) << i;
+}
+
 static enum gp_status take(struct gp_options *options,
 			   const struct grammar *grammar, int code, int argc,
 			   char **argv, struct gp_diag *diag)
@@ -542,6 +551,7 @@ static enum gp_status take(struct gp_options *options,
 					     ? flag_of_letter(grammar, code)
 					     : &grammar->flags[code - FIRST];
 
+	note_own(options, grammar, flag->option);
 	if (flag->option)
 		return set(options, flag->option, optarg, diag);
 	if (flag->knob)

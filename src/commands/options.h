@@ -52,6 +52,7 @@ struct gp_texts {
 /* Zero and NULL: not given.  Texts are borrowed from argv. */
 struct gp_options {
 	const char *command; /* its name, for messages */
+	uint32_t own; /* a bit for each of gp_command.own that is given */
 	const char *alloc_conf, *torch, *torch_lib, *engine, *output, *events,
 		*only;
 	const char *fail_over; /* AMOUNT, as typed */

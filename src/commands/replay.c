@@ -213,12 +213,6 @@ static enum gp_status check(const struct gp_options *options,
 			"--pool-threshold, --pool-reuse and --pool-keep are "
 			"for the pool of cudaMallocAsync",
 			"add --engine async");
-	if (options->check_memory && options->device != GP_DEVICE_CUDA)
-		return gp_diag_usage(
-			diag, "replay",
-			"--check-memory needs real memory, which a simulated "
-			"device does not have",
-			"add --device cuda, on a machine with a GPU");
 	to_stdout = is_stdout(options->events) + is_stdout(options->timeline) +
 		    is_stdout(options->output);
 	if (to_stdout > 1)
@@ -227,7 +221,7 @@ static enum gp_status check(const struct gp_options *options,
 			"of report, events and timeline only one can go to "
 			"standard output",
 			"give the others a file");
-	return GP_OK;
+	return gp_cuda_check_options(options, diag);
 }
 
 static enum gp_status read_traces(struct session *s, struct gp_diag *diag)

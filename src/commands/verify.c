@@ -209,18 +209,12 @@ static int widest(const struct gp_options *options)
 static enum gp_status check(const struct gp_options *options,
 			    struct gp_diag *diag)
 {
-	if (options->check_memory && !options->device)
-		return gp_diag_usage(diag, "verify",
-				     "--check-memory needs real memory, which "
-				     "a simulated device does not have",
-				     "add --device cuda, on a machine with a "
-				     "GPU");
 	if (options->engine && !options->device)
 		return gp_diag_usage(diag, "verify",
 				     "--engine is for --device cuda",
 				     "without --device cuda, the engine that "
 				     "is compared with gpupool's is PyTorch's");
-	return GP_OK;
+	return gp_cuda_check_options(options, diag);
 }
 
 static enum gp_status verify_command(const struct gp_options *options,

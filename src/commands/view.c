@@ -59,6 +59,7 @@ struct session {
 /* A kind of view. */
 struct sight {
 	const char *name;
+	const char *options; /* beside those that every view takes */
 	/* GP_USAGE or GP_INPUT: there is no such thing. */
 	enum gp_status (*find)(struct session *s, struct gp_diag *diag);
 	void (*show)(const struct session *s,
@@ -540,11 +541,12 @@ static void show_block(const struct session *s,
 /* ---- the command ---- */
 
 static const struct sight sights[] = {
-	{ "bands", check_window, show_bands },
-	{ "holders", find_moment, show_holders },
-	{ "events", find_events, show_events },
-	{ "state", find_moment, show_state },
-	{ "block", find_block, show_block },
+	{ "bands", " from to columns bands ", check_window, show_bands },
+	{ "holders", " at before rows ", find_moment, show_holders },
+	{ "events", " from to row rows find op min-size max-size stream block ",
+	  find_events, show_events },
+	{ "state", " at before ", find_moment, show_state },
+	{ "block", " at before block byte ", find_block, show_block },
 };
 #define SIGHTS (sizeof(sights) / sizeof(*sights))
 
@@ -565,36 +567,6 @@ static void write_report(void *arg, const struct gp_report_style *report,
 	default: style.format = GP_VIEW_TEXT;
 	}
 	shown->sight->show(shown->session, &style);
-}
-
-static enum gp_status view_command(const struct gp_options *options,
-				   struct gp_diag *diag)
-{
-	struct session s = { .options = options };
-	struct shown shown = { .session = &s };
-	enum gp_status status;
-
-	for (size_t i = 0; i < SIGHTS; i++)
-		if (!strcmp(sights[i].name, options->operands[0]))
-			shown.sight = &sights[i];
-	if (!shown.sight) {
-		gp_diag_hint(diag, "the views are bands, holders, events, "
-				   "state and block");
-		return gp_diag_set(diag, GP_USAGE, "there is no view of %s",
-				   options->operands[0]);
-	}
-	s.run_name = run_name(options);
-	status = take_run(&s, diag);
-	if (status == GP_OK)
-		status = make_view(&s, diag);
-	if (status == GP_OK)
-		status = shown.sight->find(&s, diag);
-	if (status != GP_OK && !*diag->file)
-		gp_diag_file(diag, options->operands[1]);
-	if (status == GP_OK)
-		status = gp_outlet_report(options, write_report, &shown, diag);
-	put_run(&s);
-	return status;
 }
 
 static const struct gp_option view_options[] = {
@@ -647,6 +619,62 @@ static const struct gp_option view_options[] = {
 	  "For people, for programs, or as a table." },
 	{ 0 },
 };
+
+static bool lists(const char *options, const char *name)
+{
+	char word[32];
+
+	snprintf(word, sizeof(word), " %s ", name);
+	return strstr(options, word);
+}
+
+static enum gp_status find_sight(const struct gp_options *options,
+				 const struct sight **sight,
+				 struct gp_diag *diag)
+{
+	const char *name = options->operands[0];
+
+	for (size_t i = 0; i < SIGHTS; i++)
+		if (!strcmp(sights[i].name, name))
+			*sight = &sights[i];
+	if (!*sight) {
+		gp_diag_hint(diag, "the views are bands, holders, events, "
+				   "state and block");
+		return gp_diag_set(diag, GP_USAGE, "there is no view of %s",
+				   name);
+	}
+	for (size_t i = 0; view_options[i].name; i++)
+		if (options->own >> i & 1 &&
+		    !lists(" by device format ", view_options[i].name) &&
+		    !lists((*sight)->options, view_options[i].name))
+			return gp_diag_set(diag, GP_USAGE,
+					   "a view of %s takes no --%s", name,
+					   view_options[i].name);
+	return GP_OK;
+}
+
+static enum gp_status view_command(const struct gp_options *options,
+				   struct gp_diag *diag)
+{
+	struct session s = { .options = options };
+	struct shown shown = { .session = &s };
+	enum gp_status status = find_sight(options, &shown.sight, diag);
+
+	if (status != GP_OK)
+		return status;
+	s.run_name = run_name(options);
+	status = take_run(&s, diag);
+	if (status == GP_OK)
+		status = make_view(&s, diag);
+	if (status == GP_OK)
+		status = shown.sight->find(&s, diag);
+	if (status != GP_OK && !*diag->file)
+		gp_diag_file(diag, options->operands[1]);
+	if (status == GP_OK)
+		status = gp_outlet_report(options, write_report, &shown, diag);
+	put_run(&s);
+	return status;
+}
 
 const struct gp_command gp_view_command = {
 	.name = "view",
