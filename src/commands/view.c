@@ -571,11 +571,11 @@ static void write_report(void *arg, const struct gp_report_style *report,
 
 static const struct gp_option view_options[] = {
 	{ "at", 0, GP_OPTION_TEXT, GP_AT(at), "EVENT|peak|oom|oom:N|end",
-	  "The moment: after that event, at the peak of reserved, at the first "
-	  "or the N-th out-of-memory error, or at the end. Default: the first "
-	  "oom, or the peak if there is none." },
+	  "holders, state, block: the moment: after that event, at the peak of "
+	  "reserved, at the first or the N-th out-of-memory error, or at the "
+	  "end. Default: the first oom, or the peak if there is none." },
 	{ "before", 0, GP_OPTION_FLAG, GP_AT(before), NULL,
-	  "Before that event, not after it." },
+	  "holders, state, block: before that event, not after it." },
 	{ "by", 0, GP_OPTION_WORD, GP_AT(by),
 	  "site|size|stream|pool|category|module",
 	  "How to group blocks; default: site. Categories and modules are "
