@@ -9,7 +9,7 @@
 #include <check.h>
 
 #include "gpupool/replay.h"
-#include "gpupool/release.h"
+#include "gpupool/knob.h"
 
 /* settings: written, to that release's defaults. */
 static inline struct gp_replay_config run_of(const struct gp_trace *trace,

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "gpupool/input.h"
-#include "gpupool/write.h"
+#include "gpupool/trace.h"
 
 #define ONE_DEVICE(events)                                                     \
 	"{\"format\": \"gpupool-trace\", \"version\": 1, \"devices\": "        \

@@ -49,13 +49,10 @@
 #include "gpupool/input.h"
 #include "gpupool/knob.h"
 #include "gpupool/metrics.h"
-#include "gpupool/price.h"
-#include "gpupool/release.h"
 #include "gpupool/replay.h"
 #include "gpupool/status.h"
 #include "gpupool/study.h"
 #include "gpupool/trace.h"
-#include "gpupool/write.h"
 
 #define GP_VERSION "0.1.0"
 

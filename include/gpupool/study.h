@@ -24,7 +24,7 @@
 #include <stdint.h>
 
 #include "gpupool/allocator.h"
-#include "gpupool/price.h"
+#include "gpupool/device.h"
 #include "gpupool/replay.h"
 #include "gpupool/status.h"
 #include "gpupool/trace.h"

@@ -19,6 +19,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+
+#include "gpupool/status.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -368,6 +371,33 @@ struct gp_guess_row {
 };
 /* All members; *count is set to their number. */
 const struct gp_guess_row *gp_guess_table(size_t *count);
+
+/* ---- writing ---- */
+
+/* The gpupool-trace format as JSON, as JSON Lines, or in the compact binary
+ * form. Reading any of them back gives an equal trace. */
+
+enum gp_trace_format {
+	GP_TRACE_JSON,
+	GP_TRACE_JSONL,
+	GP_TRACE_BINARY,
+};
+
+/* Writes to an open stream and leaves it open. GP_SYSTEM if that fails. */
+enum gp_status gp_trace_write(const struct gp_trace *trace,
+			      enum gp_trace_format format, FILE *out,
+			      struct gp_diag *diag);
+
+/* The binary form (trace/binary.h). Loads a trace of `size` bytes from a file,
+ * which stays open. */
+#define GP_BINARY_MAGIC "gpupool\x1a"
+enum gp_status gp_trace_map(int fd, uint64_t size, struct gp_trace **trace,
+			    struct gp_diag *diag);
+/* Loads a trace from bytes in memory, which must be aligned as by malloc() and
+ * are not needed after the call. */
+enum gp_status gp_trace_from_bytes(const void *bytes, uint64_t size,
+				   struct gp_trace **trace,
+				   struct gp_diag *diag);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

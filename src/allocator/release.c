@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "gpupool/knob.h"
-#include "gpupool/release.h"
 
 /* The source "run" means: found by running adjacent releases on generated
  * cases. */

@@ -10,7 +10,6 @@
 #include <stdint.h>
 
 #include "gpupool/knob.h"
-#include "gpupool/release.h"
 
 enum gp_change {
 	GP_CHANGE_DIVISION_ONE,

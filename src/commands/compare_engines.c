@@ -13,7 +13,7 @@
 #include "commands/ranking.h"
 #include "commands/sweep_grid.h"
 #include "commands/trace_file.h"
-#include "gpupool/price.h"
+#include "gpupool/device.h"
 #include "report/report.h"
 #include "study/floor/floor.h"
 #include "study/headroom.h"

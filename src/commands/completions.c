@@ -15,7 +15,6 @@
 #include "device/gpu.h"
 #include "gpupool/allocator.h"
 #include "gpupool/knob.h"
-#include "gpupool/release.h"
 #include "trace/scenario/scenario.h"
 
 /* ---- words that an argument may be ---- */

@@ -13,7 +13,6 @@
 #include "gpupool/input.h"
 #include "gpupool/knob.h"
 #include "gpupool/metrics.h"
-#include "gpupool/release.h"
 #include "gpupool/trace.h"
 #include "report/emit.h"
 #include "report/schema.h"

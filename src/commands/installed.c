@@ -22,7 +22,6 @@
 #include "commands/own_folder.h"
 #include "commands/progress.h"
 #include "gpupool/knob.h"
-#include "gpupool/release.h"
 
 /* ---- the PyTorch of an interpreter: it knows where that is ---- */
 

@@ -16,7 +16,7 @@
 #include "commands/output.h"
 #include "commands/own_folder.h"
 #include "commands/trace_file.h"
-#include "gpupool/write.h"
+#include "gpupool/trace.h"
 #include "report/page.h"
 
 /* ---- gpupool.wasm.gz ---- */

@@ -15,7 +15,7 @@
 #include "gpupool/replay.h"
 #include "gpupool/status.h"
 #include "study/what_if/what_if.h"
-#include "gpupool/write.h"
+#include "gpupool/trace.h"
 
 /* What --format, --to, and flags such as --json ask for. */
 enum gp_format {

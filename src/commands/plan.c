@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpupool/release.h"
+#include "gpupool/knob.h"
 #include "base/bytes.h"
 #include "base/mem.h"
 #include "commands/engine_named.h"

@@ -12,7 +12,7 @@
 #include "commands/engine_named.h"
 #include "commands/plan.h"
 #include "gpupool/study.h"
-#include "gpupool/release.h"
+#include "gpupool/knob.h"
 
 struct lists {
 	char **confs; /* owned */

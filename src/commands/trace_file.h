@@ -11,7 +11,6 @@
 #include "gpupool/input.h"
 #include "gpupool/status.h"
 #include "gpupool/trace.h"
-#include "gpupool/write.h"
 
 enum gp_packing { GP_PACK_NONE, GP_PACK_GZIP, GP_PACK_ZSTD };
 

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "device/cuda.h"
-#include "gpupool/price.h"
+#include "gpupool/device.h"
 
 /* Lower numbers are calls with a price: enum gp_price_call. */
 enum gp_bench_call {

@@ -6,7 +6,7 @@
  * The built-in prices are from public measurements. They serve to rank settings
  * and predict no particular machine; --prices takes the prices of one.
  */
-#include "gpupool/price.h"
+#include "gpupool/device.h"
 
 #include <errno.h>
 #include <jansson.h>

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "gpupool/write.h"
+#include "gpupool/trace.h"
 #include "formats/readers.h"
 
 /* ---- the binary form ---- */

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "gpupool/release.h"
+#include "gpupool/knob.h"
 #include "base/bytes.h"
 #include "base/larger.h"
 #include "base/mem.h"

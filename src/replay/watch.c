@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "gpupool/release.h"
+#include "gpupool/knob.h"
 #include "base/larger.h"
 #include "base/mem.h"
 

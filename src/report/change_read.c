@@ -17,7 +17,6 @@
 #include "base/mem.h"
 #include "base/text_sink.h"
 #include "gpupool/knob.h"
-#include "gpupool/release.h"
 #include "report/schema.h"
 
 #define HEAD 256 /* bytes in which the schema stands */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "gpupool/price.h"
+#include "gpupool/device.h"
 #include "report/emit.h"
 #include "report/explain_words.h"
 #include "report/group.h"

@@ -10,7 +10,7 @@
 #include "base/bytes.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "gpupool/price.h"
+#include "gpupool/device.h"
 #include "report/group.h"
 #include "report/page.h"
 #include "report/trouble.h"

@@ -6,7 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/text.h"
-#include "gpupool/price.h"
+#include "gpupool/device.h"
 #include "report/emit.h"
 #include "report/head.h"
 #include "report/page.h"

@@ -10,7 +10,7 @@
 
 #include "base/mem.h"
 #include "gpupool/metrics.h"
-#include "gpupool/release.h"
+#include "gpupool/knob.h"
 
 /*
  * ---- torch.cuda.memory_stats(), key for key: torch/cuda/memory.py,

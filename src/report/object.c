@@ -7,7 +7,6 @@
 
 #include "gpupool/knob.h"
 #include "gpupool/metrics.h"
-#include "gpupool/release.h"
 #include "report/emit.h"
 #include "report/keys.h"
 

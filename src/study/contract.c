@@ -8,7 +8,7 @@
 
 #include "base/map.h"
 #include "base/rng.h"
-#include "gpupool/release.h"
+#include "gpupool/knob.h"
 #include "gpupool/replay.h"
 #include "trace/build.h"
 

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpupool/release.h"
+#include "gpupool/knob.h"
 #include "gpupool/study.h"
 #include "base/larger.h"
 #include "base/mem.h"

@@ -13,7 +13,7 @@
 #include "base/crc32c.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "gpupool/write.h"
+#include "gpupool/trace.h"
 #include "trace/binary.h"
 #include "trace/check.h"
 #include "trace/store.h"

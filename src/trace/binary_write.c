@@ -6,7 +6,7 @@
 #include "base/crc32c.h"
 #include "base/map.h"
 #include "base/mem.h"
-#include "gpupool/write.h"
+#include "gpupool/trace.h"
 #include "trace/binary.h"
 
 struct writer {

@@ -11,7 +11,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "gpupool/knob.h"
-#include "gpupool/release.h"
 #include "trace/build_internal.h"
 #include "trace/store.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Writing traces: gpupool-trace as JSON and as JSON Lines, gpupool-trace(5). */
-#include "gpupool/write.h"
+#include "gpupool/trace.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -4,13 +4,13 @@
 # shellcheck shell=sh disable=SC2154
 
 release=$(sed -n 's/^#define GP_RELEASE_LAST[^0-9]*//p' \
-	"$root/include/gpupool/release.h")
+	"$root/include/gpupool/knob.h")
 release=$((release + 1))
 
 add_release() {
 	sed "s/^\(#define GP_RELEASE_LAST.*[^0-9]\)[0-9]*$/\1$release/" \
-		include/gpupool/release.h > "$work/new"
-	add include/gpupool/release.h < "$work/new"
+		include/gpupool/knob.h > "$work/new"
+	add include/gpupool/knob.h < "$work/new"
 	insert src/allocator/release.h '^	GP_CHANGE_REJECTION,' << 'END'
 	GP_CHANGE_OF_TEST,
 END

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "conform/parts/author.h"
-#include "gpupool/release.h"
+#include "gpupool/knob.h"
 #include "replay/requests.h"
 #include "same_states.h"
 #include "suite.h"

@@ -8,7 +8,7 @@
 #include "conform/parts/author.h"
 #include "study/cover.h"
 #include "study/space.h"
-#include "gpupool/release.h"
+#include "gpupool/knob.h"
 #include "gpupool/replay.h"
 #include "study/sweep/grid.h"
 #include "suite.h"

@@ -7,7 +7,7 @@
 
 #include <inttypes.h>
 
-#include "gpupool/release.h"
+#include "gpupool/knob.h"
 #include "conform/parts/author.h"
 #include "suite.h"
 #include "trace_text.h"

@@ -5,7 +5,7 @@
  */
 #include "base/larger.h"
 #include "conform/parts/author.h"
-#include "gpupool/release.h"
+#include "gpupool/knob.h"
 #include "gpupool/replay.h"
 #include "suite.h"
 

@@ -9,7 +9,7 @@
 #include "base/larger.h"
 #include "base/mem.h"
 #include "conform/parts/author.h"
-#include "gpupool/release.h"
+#include "gpupool/knob.h"
 #include "gpupool/replay.h"
 #include "same_states.h"
 #include "suite.h"

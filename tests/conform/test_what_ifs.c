@@ -12,7 +12,7 @@
 #include "base/bytes.h"
 #include "base/mem.h"
 #include "conform/parts/author.h"
-#include "gpupool/release.h"
+#include "gpupool/knob.h"
 #include "played.h"
 #include "random_trace.h"
 

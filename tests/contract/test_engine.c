@@ -9,7 +9,7 @@
 
 #include "base/rng.h"
 #include "gpupool/allocator.h"
-#include "gpupool/release.h"
+#include "gpupool/knob.h"
 #include "gpupool/replay.h"
 #include "study/contract.h"
 #include "suite.h"

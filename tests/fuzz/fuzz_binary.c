@@ -8,7 +8,7 @@
 
 #include "base/crc32c.h"
 #include "fuzz/trace_bytes.h"
-#include "gpupool/release.h"
+#include "gpupool/knob.h"
 #include "gpupool/replay.h"
 #include "trace/binary.h"
 

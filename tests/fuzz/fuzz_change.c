@@ -6,7 +6,7 @@
 #include "fuzz/target.h"
 #include "report/change_report.h"
 #include "gpupool/input.h"
-#include "gpupool/release.h"
+#include "gpupool/knob.h"
 
 static void check(const struct gp_breakdown *breakdown)
 {

@@ -6,7 +6,7 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "gpupool/release.h"
+#include "gpupool/knob.h"
 #include "fuzz/trace_bytes.h"
 #include "report/exchange/exchange.h"
 

@@ -7,7 +7,6 @@
 
 #include "fuzz/target.h"
 #include "gpupool/knob.h"
-#include "gpupool/release.h"
 
 static void parse_settings(const char *text, uint8_t release)
 {

@@ -8,7 +8,6 @@
 #include "fuzz/target.h"
 #include "gpupool/input.h"
 #include "gpupool/trace.h"
-#include "gpupool/write.h"
 
 static inline enum gp_status trace_read(const void *data, size_t size,
 					struct gp_trace **trace,

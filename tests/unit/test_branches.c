@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-#include "gpupool/release.h"
+#include "gpupool/knob.h"
 #include "gpupool/replay.h"
 #include "study/runs.h"
 #include "suite.h"

@@ -2,7 +2,7 @@
 /* Estimates for windows of programs whose past is known. */
 #include "study/estimate.h"
 
-#include "gpupool/release.h"
+#include "gpupool/knob.h"
 #include "played.h"
 #include "suite.h"
 #include "trace_text.h"

@@ -4,7 +4,7 @@
 
 #include <glob.h>
 
-#include "gpupool/release.h"
+#include "gpupool/knob.h"
 #include "suite.h"
 #include "trace_text.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "gpupool/input.h"
-#include "gpupool/release.h"
+#include "gpupool/knob.h"
 #include "gpupool/replay.h"
 #include "suite.h"
 #include "trace_text.h"

@@ -4,7 +4,7 @@
 #include "study/headroom.h"
 #include "gpupool/study.h"
 
-#include "gpupool/release.h"
+#include "gpupool/knob.h"
 #include "suite.h"
 #include "trace_text.h"
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "gpupool/release.h"
+#include "gpupool/knob.h"
 #include "suite.h"
 #include "trace_text.h"
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpupool/release.h"
+#include "gpupool/knob.h"
 #include "suite.h"
 
 #define TABLE  "tests/conform/oom.tsv"

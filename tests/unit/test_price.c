@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Prices: points, interpolation between them, and files with prices. */
-#include "gpupool/price.h"
+#include "gpupool/device.h"
 
 #include <stdlib.h>
 #include <string.h>

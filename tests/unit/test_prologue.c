@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "gpupool/allocator.h"
-#include "gpupool/release.h"
+#include "gpupool/knob.h"
 #include "gpupool/replay.h"
 #include "suite.h"
 #include "trace_text.h"

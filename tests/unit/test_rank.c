@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Grids and rankings: what is tried, and which is best. */
-#include "gpupool/release.h"
+#include "gpupool/knob.h"
 #include "gpupool/study.h"
 #include "study/sweep/grid.h"
 #include "study/sweep/rank.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpupool/release.h"
+#include "gpupool/knob.h"
 #include "suite.h"
 
 static const uint64_t streams[] = { 0, UINT64_MAX };

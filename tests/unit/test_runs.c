@@ -2,7 +2,7 @@
 /* Runs that answer for others, compared with replays. */
 #include "study/runs.h"
 
-#include "gpupool/release.h"
+#include "gpupool/knob.h"
 #include "suite.h"
 #include "trace_text.h"
 

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpupool/release.h"
 #include "suite.h"
 
 #define TABLE "tests/conform/conf.tsv"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the dicts and lists of a snapshot become, and how they are refused. */
-#include "gpupool/release.h"
+#include "gpupool/knob.h"
 #include "pickle_text.h"
 #include "suite.h"
 

@@ -8,7 +8,7 @@
 #include <jansson.h>
 #include <libgen.h>
 
-#include "gpupool/release.h"
+#include "gpupool/knob.h"
 #include "suite.h"
 #include "trace_text.h"
 

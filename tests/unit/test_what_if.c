@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "gpupool/release.h"
+#include "gpupool/knob.h"
 #include "played.h"
 #include "suite.h"
 #include "study/what_if/scene.h"

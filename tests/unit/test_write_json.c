@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* gpupool-trace written: what it says, and that it reads back the same. */
-#include "gpupool/write.h"
+#include "gpupool/trace.h"
 
 #include <glob.h>
 
-#include "gpupool/release.h"
+#include "gpupool/knob.h"
 #include "suite.h"
 #include "trace_text.h"
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpupool/release.h"
+#include "gpupool/knob.h"
 #include "allocator/engines.h"
 #include "base/mem.h"
 #include "base/sorted.h"

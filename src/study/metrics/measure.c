@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "gpupool/price.h"
+#include "gpupool/device.h"
 
 /* ---- the values ---- */
 

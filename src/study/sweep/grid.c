@@ -15,7 +15,6 @@
 #include "device/gpu.h"
 #include "gpupool/allocator.h"
 #include "gpupool/knob.h"
-#include "gpupool/release.h"
 #include "study/space.h"
 
 /* ---- an axis: "NAME=VALUE,...", with ranges ---- */

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "gpupool/price.h"
+#include "gpupool/device.h"
 #include "gpupool/replay.h"
 #include "study/estimate.h"
 

@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-#include "gpupool/release.h"
+#include "gpupool/knob.h"
 #include "figures.h"
 
 /* ---- hashes ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The releases of a run, and how its trials came out in each. */
-#include "gpupool/release.h"
+#include "gpupool/knob.h"
 #include "tally.h"
 
 #include <inttypes.h>
