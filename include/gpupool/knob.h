@@ -213,12 +213,9 @@ bool gp_alike_holds(const struct gp_alike *alike,
 
 /* ---- PyTorch's releases, and how their allocators differ ---- */
 
-/*
- * A change between releases is a row in src/allocator/release.c. To add a
- * release, raise the number below and add its rows.
- */
-
-/* A release 2.x is represented by its minor number. */
+/* A release 2.x is represented by its minor number. A change between releases
+ * is a row in src/allocator/release.c: to add a release, raise the last number
+ * and add its rows. */
 #define GP_RELEASE_FIRST 0
 #define GP_RELEASE_LAST	 15
 
