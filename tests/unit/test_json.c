@@ -264,6 +264,11 @@ START_TEST(test_an_item_is_bounded)
 	ck_assert_str_eq(error_of(text),
 			 "line 1, byte 54: a single item of more than 16 MiB");
 	free(text);
+	/* With its quotes it has as many as it may have. */
+	text = repeat(HEADER "\"settings\": \"01234567890123",
+		      "0123456789abcdef", (16 << 20) / 16 - 1, "\"}");
+	gp_trace_destroy(trace_of(text));
+	free(text);
 }
 END_TEST
 
@@ -538,6 +543,25 @@ START_TEST(test_lists_by_themselves_are_traces)
 }
 END_TEST
 
+/* What is wrong is shown where that is short. */
+START_TEST(test_long_texts_are_not_shown)
+{
+	for (int length = 40; length < 55; length++) {
+		char text[256], shown[64];
+
+		snprintf(shown, sizeof(shown), "\"%0*d\"", length, 0);
+		snprintf(text, sizeof(text),
+			 ONE_DEVICE("{\"op\": \"alloc\", \"id\": 1, "
+				    "\"size\": %s}"),
+			 shown);
+		ck_assert_msg(strstr(error_of(text), strlen(shown) > 47
+							     ? "a long text"
+							     : shown),
+			      "%s", shown);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
@@ -557,6 +581,7 @@ int main(void)
 		{ test_a_snapshot_in_any_order_is_one, 0 },
 		{ test_stacks_are_read_innermost_first, 0 },
 		{ test_lists_by_themselves_are_traces, 0 },
+		{ test_long_texts_are_not_shown, 0 },
 	};
 
 	return suite_run("json", tests, COUNT_OF(tests));

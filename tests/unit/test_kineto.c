@@ -116,6 +116,29 @@ START_TEST(test_operators_follow_each_other)
 }
 END_TEST
 
+/* Of what begins at one time the longer one calls, and of two that are as long
+ * the first one. */
+START_TEST(test_operators_that_begin_together_are_stacks)
+{
+	static const char text[] = PROFILE(
+		SPAN("cpu_op", "short", 1, 1, 4) SPAN("cpu_op", "long", 1, 1, 8)
+			SPAN("cpu_op", "inner", 1, 1, 2)
+				SPAN("cpu_op", "innermost", 1, 1, 2)
+					MEMORY(2, 1, 512, 512));
+	static const char *const names[] = { "innermost", "inner", "short",
+					     "long" };
+	struct gp_trace *t = trace_of(text);
+	uint32_t site = event(t, 0)->site;
+
+	for (size_t i = 0; i < COUNT_OF(names); i++) {
+		ck_assert_str_eq(name_of(t, site), names[i]);
+		site = t->sites[site].caller;
+	}
+	ck_assert_uint_eq(site, GP_NO_SITE);
+	gp_trace_destroy(t);
+}
+END_TEST
+
 /* One without a thread is of none but thread 0. */
 START_TEST(test_what_has_no_thread_is_of_thread_0)
 {
@@ -142,6 +165,31 @@ START_TEST(test_steps_are_marks)
 	ck_assert_uint_eq(event(t, 0)->mark, GP_MARK_START);
 	ck_assert_uint_eq(event(t, 2)->mark, GP_MARK_END);
 	gp_trace_destroy(t);
+}
+END_TEST
+
+START_TEST(test_steps_are_told_by_how_they_begin)
+{
+	static const struct {
+		const char *name;
+		size_t marks;
+	} rows[] = { { "ProfilerStep", 0 },
+		     { "ProfilerStep#", 2 },
+		     { "ProfilerStep#1", 2 },
+		     { "ProfilerStepx1", 0 } };
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		char text[512];
+		struct gp_trace *t;
+
+		snprintf(text, sizeof(text),
+			 PROFILE(MEMORY(5, 1, 512, 512) SPAN("user_annotation",
+							     "%s", 1, 5, 5)),
+			 rows[i].name);
+		t = trace_of(text);
+		ck_assert_uint_eq(t->devices[0].event_count, 1 + rows[i].marks);
+		gp_trace_destroy(t);
+	}
 }
 END_TEST
 
@@ -236,6 +284,10 @@ static const struct {
 	  "its \"Bytes\" is not what it should be" },
 	{ PROFILE(ON(99999999999, 1, 8, 512, 512)),
 	  "its \"Device Id\" is not what it should be" },
+	{ PROFILE(ON(4294967296, 1, 8, 512, 512)),
+	  "its \"Device Id\" is not what it should be" },
+	{ PROFILE(ON(4294967295, 1, 8, 512, 512)),
+	  "there is no device 4294967295" },
 	{ PROFILE(ON(999999, 1, 8, 512, 512)), "there is no device 999999" },
 	{ PROFILE(MEMORY(1, 8, 512, 512)) " x", "there is more after its end" },
 };
@@ -637,8 +689,10 @@ int main(void)
 		{ test_what_was_there_comes_first, 0 },
 		{ test_operators_are_stacks, 0 },
 		{ test_operators_follow_each_other, 0 },
+		{ test_operators_that_begin_together_are_stacks, 0 },
 		{ test_what_has_no_thread_is_of_thread_0, 0 },
 		{ test_steps_are_marks, 0 },
+		{ test_steps_are_told_by_how_they_begin, 0 },
 		{ test_devices_are_their_own, 0 },
 		{ test_only_so_many_devices_are_told_of, 0 },
 		{ test_steps_are_marks_of_so_many_devices, 0 },

@@ -220,6 +220,38 @@ START_TEST(test_a_line_has_an_end)
 }
 END_TEST
 
+/* Of 1,023 bytes at most, with and without a line that follows. */
+START_TEST(test_lines_are_so_long_and_no_longer)
+{
+	for (int length = 1022; length <= 1025; length++)
+		for (int is_last = 0; is_last < 2; is_last++) {
+			char text[2048];
+			struct gp_trace *trace;
+			struct gp_diag diag;
+
+			snprintf(text, sizeof(text),
+				 HEADER "1,0,allocate,0x%0*d,7,0x0%s",
+				 length - 21, 1, is_last ? "" : "\n");
+			ck_assert_int_eq(try_text(text, &trace, &diag),
+					 length < 1024 ? GP_OK : GP_INPUT);
+			gp_trace_destroy(trace);
+		}
+}
+END_TEST
+
+START_TEST(test_a_log_may_be_its_first_line)
+{
+	char text[] = HEADER;
+	struct gp_trace *trace;
+	struct gp_diag diag;
+
+	text[sizeof(HEADER) - 2] = '\0';
+	ck_assert_int_eq(try_text(text, &trace, &diag), GP_OK);
+	ck_assert_uint_eq(trace->devices[0].event_count, 0);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 /* ---- made-up logs ---- */
 
 #define LINES  60
@@ -407,6 +439,8 @@ int main(void)
 		{ test_times, 0 },
 		{ test_bad_lines_are_named, 0 },
 		{ test_a_line_has_an_end, 0 },
+		{ test_lines_are_so_long_and_no_longer, 0 },
+		{ test_a_log_may_be_its_first_line, 0 },
 		{ test_made_up_logs_are_read_line_by_line, 0 },
 	};
 

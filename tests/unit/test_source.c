@@ -3,6 +3,7 @@
 #include "suite.h"
 
 #include <fcntl.h>
+#include <iconv.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -473,6 +474,108 @@ START_TEST(test_something_must_be_given)
 }
 END_TEST
 
+/* Each character but the halves of pairs, as UTF-32 of this machine. */
+static uint32_t *all_characters(size_t *count)
+{
+	uint32_t *all = malloc(0x110000 * sizeof(*all));
+
+	*count = 0;
+	for (uint32_t c = 1; c < 0x110000; c++)
+		if (c < 0xd800 || c >= 0xe000)
+			all[(*count)++] = c;
+	return all;
+}
+
+static unsigned char *converted(const char *to, const uint32_t *from,
+				size_t count, size_t *length)
+{
+	iconv_t way = iconv_open(to, "UTF-32LE");
+	size_t in_left = count * sizeof(*from), left = in_left + 16;
+	unsigned char *made = malloc(left);
+	char *in = (char *)from, *out = (char *)made;
+
+	ck_assert(way != (iconv_t)-1);
+	ck_assert(iconv(way, &in, &in_left, &out, &left) != (size_t)-1);
+	iconv_close(way);
+	*length = (size_t)((unsigned char *)out - made);
+	return made;
+}
+
+START_TEST(test_utf16_is_read_as_utf8)
+{
+	static const char *const kinds[] = { "UTF-16LE", "UTF-16BE" };
+	size_t count, want_length, length;
+	uint32_t *all = all_characters(&count);
+	unsigned char *want = converted("UTF-8", all, count, &want_length);
+
+	for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+		struct reader reader = { .file = NULL };
+		unsigned char *wide, *marked;
+
+		wide = converted(kinds[i], all, count, &length);
+		marked = malloc(length + 2);
+		memcpy(marked, i ? "\xfe\xff" : "\xff\xfe", 2);
+		memcpy(marked + 2, wide, length);
+		ck_assert_int_eq(open_bytes(&reader, marked, length + 2),
+				 GP_OK);
+		ck_assert_uint_eq(read_all(&reader.source, want), want_length);
+		close_bytes(&reader);
+		free(marked);
+		free(wide);
+	}
+	free(want);
+	free(all);
+}
+END_TEST
+
+/* A page's snapshot may be larger than what is read at once. */
+START_TEST(test_a_page_is_read_to_its_end)
+{
+	static const char head[] = "<script>MemoryViz({\"base64\": \"";
+	const size_t groups = PLAIN_BYTES / 3;
+	struct reader reader = { .file = NULL };
+	char *page = malloc(sizeof(head) + 4 * groups);
+	unsigned char *want = malloc(3 * groups);
+	size_t n = (size_t)sprintf(page, "%s", head);
+
+	for (size_t i = 0; i < groups; i++) {
+		memcpy(page + n, i % 2 ? "QUJD" : "eHl6", 4);
+		memcpy(want + 3 * i, i % 2 ? "ABC" : "xyz", 3);
+		n += 4;
+	}
+	page[n++] = '"';
+	ck_assert_int_eq(open_bytes(&reader, (unsigned char *)page, n), GP_OK);
+	ck_assert_uint_eq(read_all(&reader.source, want), 3 * groups);
+	ck_assert_int_eq(reader.source.status, GP_OK);
+	close_bytes(&reader);
+	free(page);
+	free(want);
+}
+END_TEST
+
+START_TEST(test_so_much_is_unpacked_and_no_more)
+{
+	unsigned char *plain = plain_bytes(PLAIN_BYTES);
+	unsigned char *packed = malloc(2 * PLAIN_BYTES);
+
+	for (size_t i = 1; i < COUNT_OF(packings); i++)
+		for (uint64_t less = 0; less < 2; less++) {
+			struct reader reader = { .file = NULL };
+			size_t n = packings[i].pack(plain, PLAIN_BYTES, packed,
+						    2 * PLAIN_BYTES);
+
+			reader.config.most_bytes = PLAIN_BYTES - less;
+			ck_assert_int_eq(open_bytes(&reader, packed, n), GP_OK);
+			read_all(&reader.source, plain);
+			ck_assert_int_eq(reader.source.status,
+					 less ? GP_INPUT : GP_OK);
+			close_bytes(&reader);
+		}
+	free(plain);
+	free(packed);
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
@@ -492,6 +595,9 @@ int main(void)
 		{ test_what_cannot_be_read_is_explained, 0 },
 		{ test_what_is_nearly_packed_is_not, 0 },
 		{ test_something_must_be_given, 0 },
+		{ test_utf16_is_read_as_utf8, 0 },
+		{ test_a_page_is_read_to_its_end, 0 },
+		{ test_so_much_is_unpacked_and_no_more, 0 },
 	};
 
 	return suite_run("source", tests, COUNT_OF(tests));
