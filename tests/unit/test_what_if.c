@@ -188,10 +188,13 @@ static const struct {
 	{ &two_blocks, "round-sizes=40MiB,80MiB", 90, 80,
 	  "3 requests rounded up, by 50.00 MiB in all" },
 	{ &two_blocks, "empty-cache-at=6", 90, 50, "1 call of empty_cache" },
+	{ &two_blocks, "empty-cache-at=8", 90, 90, "1 call of empty_cache" },
 	{ &two_blocks, "empty-cache-at=end", 90, 90, "1 call of empty_cache" },
 	{ &two_blocks, "empty-cache-at=best", 90, 50,
 	  "called before event 6; 6 replays of up to 24 places" },
 	{ &two_blocks, "empty-cache-at=best:2", 90, 50,
+	  "called before event 6; 11 replays of up to 24 places" },
+	{ &two_blocks, "empty-cache-at=best:16", 90, 50,
 	  "called before event 6; 11 replays of up to 24 places" },
 	{ &rising, "sort-step", 80, 60, "2 requests moved to another place" },
 	{ &rising, "preallocate=25%", 80, 100,
@@ -297,7 +300,7 @@ static const struct {
 	{ "round-sizes=2MiB,2MiB", "not a size" },
 	{ "round-sizes=0", "not a size" },
 	{ "round-sizes=0,1MiB", "not a size" },
-	{ "round-sizes=8EiB", "not a size" },
+	{ "round-sizes=9223372036854775808", "not a size" },
 	{ "round-sizes=", "not a size" },
 	{ "preallocate=half", "not a share" },
 	{ "preallocate=101%", "not a share" },
@@ -308,6 +311,7 @@ static const struct {
 	{ "preallocate=25", "not a share" },
 	{ "preallocate=25x%", "not a share" },
 	{ "preallocate=25%%", "not a share" },
+	{ "empty-cache-at=9", "not an event" },
 	{ "empty-cache-at=99", "not an event" },
 	{ "empty-cache-at=nowhere", "not the name of a mark" },
 	{ "empty-cache-at=best:0", "not the name of a mark" },
@@ -391,6 +395,62 @@ START_TEST(frees_that_come_earlier_are_counted)
 	ck_assert_uint_eq(made.notes->changes, 1);
 	gp_what_ifs_release(&made);
 	gp_trace_destroy(trace);
+}
+END_TEST
+
+/* Blocks of which none fits in those before, each freed at once: a call helps
+ * behind each. */
+START_TEST(so_many_places_are_told)
+{
+	static const char *const more[] = {
+		[5] = "", [6] = "", [7] = " and others"
+	};
+
+	for (unsigned calls = 5; calls < COUNT_OF(more); calls++) {
+		char text[4096], asked[32];
+		const char *told;
+		struct gp_trace *trace;
+		struct gp_what_ifs made;
+		int n = snprintf(text, sizeof(text), "%s", HEAD), commas = 0;
+
+		for (int i = 1; i < 24; i++)
+			n += snprintf(text + n, sizeof(text) - (size_t)n,
+				      ALLOC(1, "%d") FREE(1), i * 20 << 20);
+		snprintf(text + n, sizeof(text) - (size_t)n, END "]}]}");
+		snprintf(asked, sizeof(asked), "empty-cache-at=best:%u", calls);
+		trace = trace_of(text);
+		made = must_make(trace, asked);
+		told = made.notes->text;
+		ck_assert_uint_eq(made.notes->changes, calls);
+		ck_assert_msg(!!strstr(told, " and others") == !!*more[calls],
+			      "%s", told);
+		for (const char *c = told; *c && *c != ';'; c++)
+			commas += *c == ',' && c[1] == ' ';
+		ck_assert_int_eq(commas, calls < 6 ? (int)calls - 1 : 5);
+		gp_what_ifs_release(&made);
+		gp_trace_destroy(trace);
+	}
+}
+END_TEST
+
+START_TEST(a_pool_that_ends_began_before)
+{
+	static const struct {
+		enum gp_event_kind kind;
+		uint32_t before, after;
+	} events[] = {
+		{ GP_POOL_BEGIN, 0, 1 },    { GP_POOL_END, 0, 0 },
+		{ GP_POOL_END, 1, 0 },	    { GP_POOL_END, 2, 1 },
+		{ GP_CAPTURE_BEGIN, 1, 2 }, { GP_CAPTURE_END, 0, 0 },
+		{ GP_CAPTURE_END, 1, 0 },   { GP_ALLOC, 1, 1 },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(events); i++)
+		ck_assert_uint_eq(
+			scene_pools_in_use(
+				&(struct gp_event){ .kind = events[i].kind },
+				events[i].before),
+			events[i].after);
 }
 END_TEST
 
@@ -478,6 +538,42 @@ START_TEST(each_size_becomes_the_next_of_its_classes)
 		gp_what_ifs_release(&made);
 	}
 	gp_trace_destroy(trace);
+}
+END_TEST
+
+/* What would become larger than any request stays as it is. */
+START_TEST(the_largest_sizes_are_rounded_where_they_can_be)
+{
+	static const struct {
+		uint64_t less, becomes_less;
+		const char *asked;
+	} sizes[] = {
+		{ 0, 0, "round-sizes=64" },
+		{ 62, 62, "round-sizes=64" },
+		{ 63, 63, "round-sizes=64" },
+		{ 64, 63, "round-sizes=64" },
+		{ 126, 63, "round-sizes=64" },
+		{ 127, 127, "round-sizes=64" },
+		{ 128, 127, "round-sizes=64" },
+		{ 5, 0, "round-sizes=512,9223372036854775807" },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(sizes); i++) {
+		char text[256];
+		struct gp_trace *trace;
+		struct gp_what_ifs made;
+
+		snprintf(text, sizeof(text),
+			 ONE_DEVICE("{\"op\": \"alloc\", \"id\": 1, "
+				    "\"size\": %llu}"),
+			 (unsigned long long)INT64_MAX - sizes[i].less);
+		trace = trace_of(text);
+		made = must_make(trace, sizes[i].asked);
+		ck_assert_uint_eq(made.trace->devices->events[0].size,
+				  INT64_MAX - sizes[i].becomes_less);
+		gp_what_ifs_release(&made);
+		gp_trace_destroy(trace);
+	}
 }
 END_TEST
 
@@ -792,8 +888,11 @@ int main(void)
 		{ what_is_not_understood_is_said, 0 },
 		{ expandable_segments_of_the_start_stay_where_they_are, 0 },
 		{ frees_that_come_earlier_are_counted, 0 },
+		{ so_many_places_are_told, 0 },
+		{ a_pool_that_ends_began_before, 0 },
 		{ a_place_that_helps_nothing_is_not_chosen, 0 },
 		{ each_size_becomes_the_next_of_its_classes, 0 },
+		{ the_largest_sizes_are_rounded_where_they_can_be, 0 },
 		{ sizes_are_rounded_to_256_classes_at_most, 0 },
 		{ a_text_has_numbers_as_they_are, 0 },
 		{ sites_are_found_with_their_numbers_whole, 0 },
