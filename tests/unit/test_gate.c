@@ -39,6 +39,9 @@ START_TEST(test_limits_have_bounds)
 		{ BYTES, "+64 MiB", 0, 64 << 20 },
 		{ BYTES, "1GiB", 5, 1 << 30 },
 		{ BYTES, "12345", 5, 12345 },
+		{ BYTES, "9223372036854775807", 5, INT64_MAX },
+		{ BYTES, "9223372036854775808", 5, 0 },
+		{ BYTES, "+00000000000000000000000000002%", 1000, 1020 },
 		{ BYTES, "+8EiB", 5, 0 },
 		{ BYTES, "+9000PiB", 5, 0 },
 		{ BYTES, "+1000000%", INT64_MAX, INT64_MAX },
@@ -97,6 +100,7 @@ START_TEST(test_limits_that_are_none)
 		{ "fidelity", "+1%" },
 		{ "fragmentation", "3" },
 		{ BYTES, "20EiB" },
+		{ BYTES, "+000000000000000000000000000002%" },
 		{ BYTES, "1111111111111111111111111111111111" },
 	};
 
@@ -548,6 +552,34 @@ START_TEST(test_damaged_baselines_are_refused)
 }
 END_TEST
 
+START_TEST(test_a_baseline_has_so_many_marks)
+{
+	static const char row[] = "000001000002";
+	const char *rest = strstr(kept, row);
+
+	number(BYTES);
+	for (int count = 256; count <= 259; count++) {
+		struct gp_baseline *baseline = NULL;
+		struct gp_diag diag = { 0 };
+		enum gp_status status;
+		char text[8192];
+		int n = snprintf(text, sizeof(text), "%.*s", (int)(rest - kept),
+				 kept);
+
+		/* One more is there already. */
+		for (int i = 1; i < count; i++)
+			n += snprintf(text + n, sizeof(text) - (size_t)n, "%s",
+				      row);
+		snprintf(text + n, sizeof(text) - (size_t)n, "%s",
+			 rest + strlen(row));
+		status = gp_baseline_parse(text, strlen(text), &numbers,
+					   &baseline, &diag);
+		ck_assert_int_eq(status, count <= 257 ? GP_OK : GP_INPUT);
+		gp_baseline_destroy(baseline);
+	}
+}
+END_TEST
+
 START_TEST(test_a_baseline_is_what_it_says)
 {
 	const struct gp_record_device *device;
@@ -899,6 +931,7 @@ int main(void)
 		{ test_a_baseline_comes_back_as_it_was_written, 0 },
 		{ test_a_baseline_has_so_many_devices, 0 },
 		{ test_damaged_baselines_are_refused, 0 },
+		{ test_a_baseline_has_so_many_marks, 0 },
 		{ test_a_baseline_is_what_it_says, 0 },
 		{ test_a_block_that_was_not_split_is_another_action, 0 },
 		{ test_where_runs_part, 0 },
