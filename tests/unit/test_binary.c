@@ -618,6 +618,67 @@ START_TEST(test_each_index_is_in_its_range)
 }
 END_TEST
 
+START_TEST(test_devices_ascend)
+{
+	static const uint32_t numbers[][2] = { { 3, 4 }, { 3, 3 }, { 4, 3 } };
+
+	for (size_t i = 0; i < COUNT_OF(numbers); i++) {
+		struct gp_device_trace devices[] = {
+			{ .device = numbers[i][0] },
+			{ .device = numbers[i][1] },
+		};
+		struct gp_trace *trace = trace_of(small_trace);
+		struct gp_trace two = *trace;
+		struct gp_diag diag;
+
+		two.devices = devices;
+		two.device_count = 2;
+		ck_assert_int_eq(gp_trace_check(&two, &diag),
+				 i ? GP_INPUT : GP_OK);
+		gp_trace_destroy(trace);
+	}
+}
+END_TEST
+
+/* One of a newer writer is of a category that is not known. */
+START_TEST(test_categories_are_those_that_are_known)
+{
+	for (uint32_t c = 0; c <= GP_CATEGORIES + 1; c++) {
+		struct gp_trace *trace = trace_of(small_trace), *copy;
+
+		((struct gp_owner *)trace->owners)->category = c;
+		copy = again(trace, GP_TRACE_BINARY);
+		ck_assert_uint_eq(copy->owners->category,
+				  c < GP_CATEGORIES ? c : GP_CATEGORY_UNKNOWN);
+		gp_trace_destroy(copy);
+		gp_trace_destroy(trace);
+	}
+}
+END_TEST
+
+START_TEST(test_counters_have_a_text_that_is_there)
+{
+	for (uint32_t text = TEXTS - 1; text <= TEXTS; text++) {
+		const struct gp_counter counter = { .text = text };
+		struct gp_trace *trace = trace_of(small_trace), *copy;
+		struct gp_device_trace *d = (void *)(uintptr_t)trace->devices;
+		struct gp_diag diag;
+		enum gp_status status;
+		char *bytes;
+		size_t n;
+
+		d->counters = &counter;
+		d->counter_count = 1;
+		bytes = written(trace, GP_TRACE_BINARY, &n);
+		status = try_bytes(bytes, n, &copy, &diag);
+		ck_assert_int_eq(status, text < TEXTS ? GP_OK : GP_INPUT);
+		gp_trace_destroy(copy);
+		gp_trace_destroy(trace);
+		free(bytes);
+	}
+}
+END_TEST
+
 START_TEST(test_other_versions_are_told)
 {
 	struct file file = file_of(small_trace);
@@ -648,6 +709,9 @@ int main(void)
 		{ test_lies_are_told_apart, 0 },
 		{ test_a_reason_is_as_long_as_its_place, 0 },
 		{ test_each_index_is_in_its_range, 0 },
+		{ test_devices_ascend, 0 },
+		{ test_categories_are_those_that_are_known, 0 },
+		{ test_counters_have_a_text_that_is_there, 0 },
 		{ test_other_versions_are_told, 0 },
 	};
 

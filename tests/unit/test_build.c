@@ -396,6 +396,69 @@ START_TEST(test_segments_do_not_overlap)
 }
 END_TEST
 
+/* A segment ends below 2^64, and its reservation begins at 0 or behind. */
+START_TEST(test_segments_are_within_the_addresses)
+{
+	static const struct {
+		uint64_t addr, size, offset;
+		const char *what;
+	} rows[] = {
+		{ UINT64_MAX - 1024, 1024, 0, NULL },
+		{ UINT64_MAX - 1023, 1024, 0, "it ends beyond 2^64" },
+		{ 4096, 1024, 4096, NULL },
+		{ 4096, 1024, 4097,
+		  "its reservation would begin below address 0" },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct fixture f = start(GP_BUILD_REQUESTS);
+		const struct gp_segment segment = {
+			.addr = rows[i].addr,
+			.size = rows[i].size,
+			.offset = rows[i].offset,
+			.is_expandable = rows[i].offset > 0,
+			.site = GP_NO_SITE,
+		};
+		char record[64];
+
+		gp_build_segment(f.build, f.device, &segment);
+		add_block(&f, 0, rows[i].size, GP_INACTIVE, 0);
+		snprintf(record, sizeof(record), "segment 0x%llx",
+			 (unsigned long long)rows[i].addr);
+		if (rows[i].what)
+			refuse(&f, record, rows[i].what);
+		else
+			gp_trace_destroy(finish(&f));
+	}
+}
+END_TEST
+
+/* All segments of a device have less than 2^56 bytes. */
+START_TEST(test_segments_have_so_many_bytes)
+{
+	const uint64_t half = UINT64_C(1) << 55;
+	const uint64_t rows[][2] = {
+		{ 2 * half, 512 },	  { 2 * half - 512, 512 },
+		{ 2 * half - 1024, 512 }, { half, half },
+		{ half, half - 512 },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct fixture f = start(GP_BUILD_REQUESTS);
+		struct gp_trace *trace = NULL;
+		bool fits = rows[i][0] + rows[i][1] < 2 * half;
+
+		for (size_t k = 0; k < 2; k++) {
+			add_segment(&f, (k + 1) << 57, rows[i][k]);
+			add_block(&f, 0, rows[i][k], GP_INACTIVE, 0);
+		}
+		ck_assert_int_eq(gp_build_finish(f.build, &trace, &f.diag),
+				 fits ? GP_OK : GP_INPUT);
+		gp_trace_destroy(trace);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
@@ -416,6 +479,8 @@ int main(void)
 		{ test_sizes_have_a_limit, 0 },
 		{ test_states_must_fit_together, 0 },
 		{ test_segments_do_not_overlap, 0 },
+		{ test_segments_are_within_the_addresses, 0 },
+		{ test_segments_have_so_many_bytes, 0 },
 	};
 
 	return suite_run("build", tests, COUNT_OF(tests));

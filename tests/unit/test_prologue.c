@@ -23,10 +23,18 @@ static uint64_t next(uint64_t *seed)
 
 static uint64_t some_size(uint64_t *seed)
 {
-	switch (next(seed) % 4) {
+	/* Where small and large segments, or kinds of these, part. */
+	static const uint64_t limits[] = {
+		512,	  MIB - 512,	  MIB,	   MIB + 512, 2 * MIB, 9 * MIB,
+		10 * MIB, 10 * MIB - 512, 20 * MIB
+	};
+
+	switch (next(seed) % 6) {
 	case 0: return 1 + next(seed) % 4096;
 	case 1: return 1 + next(seed) % MIB;
 	case 2: return MIB + next(seed) % (9 * MIB);
+	case 3:
+	case 4: return limits[next(seed) % COUNT_OF(limits)];
 	default: return 10 * MIB + next(seed) % (60 * MIB);
 	}
 }

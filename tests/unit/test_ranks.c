@@ -180,6 +180,11 @@ START_TEST(test_the_memory_at_the_start_may_lie_elsewhere)
 			 TRACE("", WINDOW("140000000901120", "2097152"),
 			       "{\"op\": \"alloc\", \"id\": 2, \"size\": 512, "
 			       "\"addr\": 140000000901120}")));
+	/* From 2^46 on. */
+	ck_assert(alike(high,
+			TRACE("", WINDOW("70368744177664", "2097152"), LARGE)));
+	ck_assert(!alike(
+		high, TRACE("", WINDOW("70368742080512", "2097152"), LARGE)));
 	/* Where the simulated device's own addresses are. */
 	ck_assert(!alike(low, TRACE("", WINDOW("8388608", "2097152"), LARGE)));
 	ck_assert(!alike(high, low));
