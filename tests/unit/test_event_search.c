@@ -80,6 +80,16 @@ static void check_search(const struct gp_trace *trace,
 	free(sites);
 }
 
+/* Half of the limits are the size of an event. */
+static uint64_t limit(const struct gp_trace *trace, uint64_t dice)
+{
+	const struct gp_device_trace *d = &trace->devices[0];
+
+	return dice & 1 && d->event_count
+		       ? d->events[(dice >> 1) % d->event_count].size
+		       : dice >> 1 & 1048575;
+}
+
 START_TEST(a_search_finds_what_a_walk_finds)
 {
 	static const char *const texts[] = { NULL, "b.py", "h", "", "none" };
@@ -93,8 +103,8 @@ START_TEST(a_search_finds_what_a_walk_finds)
 			.from = dice % 20,
 			.to = dice >> 8 & 3 ? 0 : dice >> 10 & 127,
 			.text = texts[(dice >> 20) % COUNT_OF(texts)],
-			.least = dice >> 24 & 3 ? 0 : dice >> 28 & 65535,
-			.most = dice >> 26 & 3 ? 0 : dice >> 30 & 1048575,
+			.least = dice >> 24 & 3 ? 0 : limit(trace, dice >> 28),
+			.most = dice >> 26 & 3 ? 0 : limit(trace, dice >> 30),
 			.kinds = dice >> 44 & 1 ? 0 : 1 << GP_FREE,
 			.id = dice >> 45 & 7 ? GP_NO_ID : 0,
 			.stream = dice >> 48 & 3 ? GP_NO_STREAM : 0,

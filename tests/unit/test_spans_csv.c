@@ -132,6 +132,10 @@ START_TEST(what_is_wrong_is_told_with_its_line)
 		  "gap 1 is not within its span" },
 		{ "id,lower,upper,size,gaps\n1,2,9,4,3-3\n", "line 2",
 		  "that is not a gap such as 7-9: 3-3" },
+		{ "id,lower,upper,size,gaps\n1,2,9,4,3-3@0:2\n", "line 2",
+		  "that is not a gap such as 7-9: 3-3@0:2" },
+		{ "id,lower,upper,size\n1,,3,4\n", "line 2",
+		  "this number is not valid here: " },
 		{ "id,lower,upper,size,gaps\n1,2,9,4,3-5@2:2\n", "line 2",
 		  "that is not a gap such as 7-9: 3-5@2:2" },
 		{ "id,lower,upper,size\n1,4611686018427387905,9,4\n", "line 2",
@@ -223,6 +227,38 @@ START_TEST(any_columns_are_spans_if_all_that_is_needed_is_there)
 }
 END_TEST
 
+/* 2^18 spans of 2^44 bytes, and more bytes in one more. */
+static enum gp_status parse_total(unsigned more, struct gp_diag *diag)
+{
+	struct gp_spans spans;
+	enum gp_status status;
+	char *text;
+	size_t n;
+	FILE *out = open_memstream(&text, &n);
+
+	fputs("id,lower,upper,size\n", out);
+	for (unsigned i = 0; i < 1u << 18; i++)
+		fprintf(out, "%u,0,1,17592186044416\n", i);
+	if (more)
+		fprintf(out, "more,0,1,%u\n", more);
+	fclose(out);
+	status = gp_spans_parse(text, n, &spans, diag);
+	if (status == GP_OK)
+		gp_spans_release(&spans);
+	free(text);
+	return status;
+}
+
+START_TEST(all_sizes_together_have_a_limit)
+{
+	struct gp_diag diag = { 0 };
+
+	ck_assert_int_eq(parse_total(0, &diag), GP_OK);
+	ck_assert_int_eq(parse_total(1, &diag), GP_INPUT);
+	ck_assert_str_eq(diag.what, "the sum of the sizes is too large: more");
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
@@ -231,6 +267,7 @@ int main(void)
 		{ what_was_read_is_written_with_its_offsets, 0 },
 		{ what_is_wrong_is_told_with_its_line, 0 },
 		{ any_columns_are_spans_if_all_that_is_needed_is_there, 0 },
+		{ all_sizes_together_have_a_limit, 0 },
 	};
 
 	return suite_run("spans_csv", tests, COUNT_OF(tests));
