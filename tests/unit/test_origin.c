@@ -25,6 +25,8 @@
 #define OOM(free)                                                              \
 	"{\"op\": \"oom\", \"size\": 900000000, \"device_free\": " #free       \
 	"000000}"
+#define OOM_EXACT(free)                                                        \
+	"{\"op\": \"oom\", \"size\": 900000000, \"device_free\": " #free "}"
 #define EMPTY "{\"op\": \"empty_cache\"}"
 #define M(n)  ((uint64_t)(n)*1000000)
 
@@ -98,6 +100,8 @@ static const struct {
 	  M(30), M(930) + MIB(32) },
 	{ ONE_DEVICE(GROW(100, 30) ", " ALLOC(1, 100, 30) ", " OOM(933)), false,
 	  M(30), GP_UNLIMITED },
+	{ ONE_DEVICE(OOM_EXACT(933554432)), true, 0, M(900) + MIB(32) },
+	{ ONE_DEVICE(OOM_EXACT(933554431)), false, 0, GP_UNLIMITED },
 	/* The smaller of two bounds. */
 	{ ONE_DEVICE(MADE_ROOM ", " FREE(3) ", " DROP(300, 50) ", " GROW(
 		  500, 10) ", " ALLOC(5, 500, 10)),
