@@ -235,10 +235,9 @@ static const struct {
 	unsigned addr, size, stream;
 	bool is_programs;
 } mapped_again[] = {
-	{ 20971520, 41943040, 0, false },
-	{ 20971520, 41943040, 7, true },
-	{ 20971520, 2097152, 0, true },
-	{ 104857600, 41943040, 7, false },
+	{ 20971520, 41943040, 0, false }, { 20971520, 41943040, 7, true },
+	{ 20971520, 2097152, 0, true },	  { 104857600, 41943040, 7, false },
+	{ 41943040, 41943040, 7, false }, /* right behind them */
 };
 
 START_TEST(addresses_that_another_stream_or_pool_has_next_were_given_up)

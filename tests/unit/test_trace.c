@@ -32,7 +32,8 @@ static const char *const said =
 	"\"time\": 11, \"owner\": 0}, "
 	"{\"op\": \"mark\", \"name\": \"epoch\", \"stage\": \"start\", "
 	"\"time\": 15}, "
-	"{\"op\": \"free\", \"id\": 1}]}]}";
+	"{\"op\": \"free\", \"id\": 1}, "
+	"{\"op\": \"synchronize\", \"stream\": 24, \"by\": 16}]}]}";
 
 static const struct {
 	const char *this, *that;
@@ -90,6 +91,9 @@ static const struct {
 	{ "epoch", "batch" },
 	{ "\"stage\": \"start\"", "\"stage\": \"end\"" },
 	{ ", {\"op\": \"free\", \"id\": 1}", "" },
+	{ "\"stream\": 24, \"by\": 16", "\"stream\": 24" },
+	{ "\"stream\": 24, \"by\": 16", "\"stream\": 24, \"by\": 0" },
+	{ "\"synchronize\", \"stream\": 24, \"by\": 16", "\"synchronize\"" },
 	/* Owners. */
 	{ "\"time\": 11, \"owner\": 0", "\"time\": 11" },
 	{ "\"time\": 11, \"owner\": 0", "\"time\": 11, \"owner\": 1" },
