@@ -80,6 +80,32 @@ START_TEST(names_of_blocks_and_streams_do_not_matter)
 }
 END_TEST
 
+/* Nor do outcomes, the first of their kinds and the last. */
+START_TEST(what_was_recorded_of_the_allocator_does_not_matter)
+{
+	static const char *const outcomes[] = {
+		"{\"op\": \"segment_alloc\", \"addr\": 2097152, \"size\": "
+		"2097152}",
+		"{\"op\": \"segment_free\", \"addr\": 2097152, \"size\": "
+		"2097152}",
+		"{\"op\": \"oom\", \"size\": 512, \"device_free\": 0}",
+		"{\"op\": \"snapshot\", \"size\": 512}",
+	};
+
+	for (size_t i = 0; i < COUNT_OF(outcomes); i++) {
+		struct gp_divergence p;
+		char text[1024];
+
+		snprintf(text, sizeof(text),
+			 ONE_DEVICE("%s," A(1, 8) ", %s," F(1) ", %s"),
+			 outcomes[i], outcomes[i], outcomes[i]);
+		p = part(text, ONE_DEVICE(A(1, 8) "," F(1)));
+		ck_assert_msg(!p.is_there, "%s", outcomes[i]);
+		ck_assert_uint_eq(p.common, 2);
+	}
+}
+END_TEST
+
 /* Only what is live of a start state, whatever lies between. */
 START_TEST(other_blocks_at_the_start_are_told)
 {
@@ -269,6 +295,7 @@ int main(void)
 	const struct suite_test tests[] = {
 		{ lines_that_moved_are_paired_within_their_function, 0 },
 		{ names_of_blocks_and_streams_do_not_matter, 0 },
+		{ what_was_recorded_of_the_allocator_does_not_matter, 0 },
 		{ other_blocks_at_the_start_are_told, 0 },
 		{ a_free_of_another_block_of_the_start_is_where_they_part, 0 },
 		{ another_stream_is_where_they_part, 0 },

@@ -903,6 +903,11 @@ START_TEST(a_cache_is_emptied_of_one_pool_or_of_all)
 		{ SNAPSHOT("", MADE_OWN MADE_ITS FREE_OWN FREE_ITS ITS(
 				       "segment_free") IN(7, "segment_free")),
 		  false },
+		{ SNAPSHOT("", MADE_OWN MADE_ITS FREE_OWN FREE_ITS OWN(
+				       "segment_free")
+				       ENTRY_OF(0, "segment_free", 62914560,
+						41943040)),
+		  false },
 	};
 
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {

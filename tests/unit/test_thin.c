@@ -53,33 +53,38 @@ START_TEST(one_event_of_a_hundred_thousand_is_kept)
 END_TEST
 
 /* Of equal ones, the first within its part of the run, which is of more than 8
- * events. */
+ * events, whether these were apart at first or not. */
 START_TEST(the_first_extreme_is_kept)
 {
-	struct gp_thin *thin = gp_thin_create();
-	struct gp_moment *m;
-	size_t count;
-	const uint64_t from = 90112;
-	unsigned found[8] = { 0 };
+	static const uint64_t places[] = { 64, 4096, 90112 };
 
-	for (uint64_t i = 0; i < EVENTS; i++) {
-		bool is_low = i == from + 1 || i == from + 3;
-		bool is_high = i == from + 5 || i == from + 7;
-		uint64_t bytes = is_low ? 1 : is_high ? 900 : 500;
-		struct gp_moment one = moment(i, 999, bytes);
+	for (size_t place = 0; place < COUNT_OF(places); place++) {
+		struct gp_thin *thin = gp_thin_create();
+		struct gp_moment *m;
+		size_t count;
+		const uint64_t from = places[place];
+		unsigned found[8] = { 0 };
 
-		gp_thin_add(thin, &one);
+		for (uint64_t i = 0; i < EVENTS; i++) {
+			bool is_low = i == from + 1 || i == from + 3;
+			bool is_high = i == from + 5 || i == from + 7;
+			uint64_t bytes = is_low ? 1 : is_high ? 900 : 500;
+			struct gp_moment one = moment(i, 999, bytes);
+
+			gp_thin_add(thin, &one);
+		}
+		count = gp_thin_moments(thin, &m);
+		for (size_t i = 0; i < count; i++)
+			if (m[i].event >= from &&
+			    m[i].event - from < COUNT_OF(found))
+				found[m[i].event - from]++;
+		ck_assert_uint_eq(found[1], 1);
+		ck_assert_uint_eq(found[3], 0);
+		ck_assert_uint_eq(found[5], 1);
+		ck_assert_uint_eq(found[7], 0);
+		free(m);
+		gp_thin_destroy(thin);
 	}
-	count = gp_thin_moments(thin, &m);
-	for (size_t i = 0; i < count; i++)
-		if (m[i].event >= from && m[i].event - from < COUNT_OF(found))
-			found[m[i].event - from]++;
-	ck_assert_uint_eq(found[1], 1);
-	ck_assert_uint_eq(found[3], 0);
-	ck_assert_uint_eq(found[5], 1);
-	ck_assert_uint_eq(found[7], 0);
-	free(m);
-	gp_thin_destroy(thin);
 }
 END_TEST
 

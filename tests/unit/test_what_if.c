@@ -128,6 +128,12 @@ static const char *const odd_block = ONE_DEVICE(ALLOC(1, "31457290") END);
 /* 20 MiB cannot use what 40 MiB left once 30 MiB are cut from it. */
 static const char *const rising = ONE_DEVICE(
 	ALLOC(1, MIB_40) FREE(1) ALLOC(2, MIB_20) ALLOC(3, MIB_40) END);
+/* The same, with what the allocator did. */
+static const char *const rising_recorded =
+	ONE_DEVICE(ALLOC(1, MIB_40) FREE(1)
+			   ALLOC(2, MIB_20) "{\"op\": \"segment_alloc\", "
+					    "\"addr\": 2097152, \"size\": "
+					    "2097152}," ALLOC(3, MIB_40) END);
 static const char *const after_capture = ONE_DEVICE(
 	"{\"op\": \"capture_begin\", \"pool\": [0, 1], \"stream\": 7},"
 	"{\"op\": \"capture_end\", \"pool\": [0, 1]}," ALLOC(1, MIB_40) FREE(1)
@@ -197,6 +203,8 @@ static const struct {
 	{ &two_blocks, "empty-cache-at=best:16", 90, 50,
 	  "called before event 6; 11 replays of up to 24 places" },
 	{ &rising, "sort-step", 80, 60, "2 requests moved to another place" },
+	{ &rising_recorded, "sort-step", 80, 60,
+	  "2 requests moved to another place" },
 	{ &rising, "preallocate=25%", 80, 100,
 	  "2 blocks requested first, 60.00 MiB in all" },
 	{ &after_capture, "preallocate=25%", 80, 100,
@@ -257,6 +265,7 @@ START_TEST(what_changes_nothing_is_known)
 		{ &emptied, "no-empty-cache" },
 		{ &two_blocks, "" },
 		{ &ascending, "sort-step" },
+		{ &rising_recorded, "sort-step" },
 	};
 	size_t count;
 	const struct gp_what_if_row *table = gp_what_if_table(&count);
