@@ -4,8 +4,10 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "gpupool/allocator.h"
+#include "report/gate/load.h"
 #include "suite.h"
 #include "trace_text.h"
 
@@ -360,6 +362,30 @@ START_TEST(test_a_file_lists_so_many_runs)
 		}
 		gp_gate_destroy(gate);
 		free(text);
+	}
+}
+END_TEST
+
+/* Of 64 MiB at most. */
+START_TEST(test_a_file_has_so_many_bytes)
+{
+	for (size_t more = 0; more < 2; more++) {
+		struct gp_diag diag = { 0 };
+		char path[32], *text;
+		FILE *file = tmpfile();
+		size_t size;
+
+		snprintf(path, sizeof(path), "/dev/fd/%d", fileno(file));
+		ck_assert_int_eq(ftruncate(fileno(file),
+					   (off_t)(GATE_MOST_BYTES + more)),
+				 0);
+		ck_assert_int_eq(load_file(path, &text, &size, NULL, &diag),
+				 more ? GP_INPUT : GP_OK);
+		if (!more) {
+			ck_assert_uint_eq(size, GATE_MOST_BYTES);
+			free(text);
+		}
+		fclose(file);
 	}
 }
 END_TEST
@@ -928,6 +954,7 @@ int main(void)
 		{ test_settings_have_so_many_bytes, 0 },
 		{ test_the_bound_of_reserved_memory, 0 },
 		{ test_a_file_lists_so_many_runs, 0 },
+		{ test_a_file_has_so_many_bytes, 0 },
 		{ test_a_baseline_comes_back_as_it_was_written, 0 },
 		{ test_a_baseline_has_so_many_devices, 0 },
 		{ test_damaged_baselines_are_refused, 0 },

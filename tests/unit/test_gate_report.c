@@ -258,6 +258,36 @@ START_TEST(test_a_path_begins_at_the_repository)
 }
 END_TEST
 
+START_TEST(test_a_change_has_its_sign)
+{
+	static const struct {
+		const char *name;
+		int64_t now;
+		const char *text;
+	} rows[] = {
+		{ "fragmentation", 500000, "+0.00 points" },
+		{ "fragmentation", 512300, "+1.23 points" },
+		{ "fragmentation", 487700, "-1.23 points" },
+		{ "dropped", 500000, "+0" },
+		{ "dropped", 500001, "+1" },
+		{ "dropped", 499999, "-1" },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		const struct gp_number *number =
+			&numbers.items[gp_numbers_find(&numbers, rows[i].name)];
+		const struct gp_reading from = { true, 500000 };
+		const struct gp_reading to = { true, rows[i].now };
+		char text[2 * GP_GATE_TEXT];
+
+		gp_gate_change_text(number, &from, &to, text);
+		ck_assert_msg(
+			!strncmp(text, rows[i].text, strlen(rows[i].text)),
+			"%s: %s", rows[i].text, text);
+	}
+}
+END_TEST
+
 /* Each number that is better than before, if all limits are kept. */
 START_TEST(test_what_is_better_is_told)
 {
@@ -457,6 +487,7 @@ int main(void)
 		{ test_what_is_in_a_list_is_told_and_nothing_else, 0 },
 		{ test_runs_are_counted_by_what_came_of_them, 0 },
 		{ test_a_path_begins_at_the_repository, 0 },
+		{ test_a_change_has_its_sign, 0 },
 		{ test_what_is_better_is_told, 0 },
 		{ test_what_to_do_is_told_where_a_limit_was_passed, 0 },
 		{ test_each_number_has_its_rows, 0 },

@@ -113,6 +113,24 @@ START_TEST(test_a_histogram_keeps_what_it_counts)
 }
 END_TEST
 
+/* Of blocks with more bytes than can be counted, and with none, there are no
+ * classes. */
+START_TEST(test_a_histogram_leaves_out_the_largest)
+{
+	struct gp_trace *from = trace_of(ONE_DEVICE(
+		"{\"op\": \"alloc\", \"id\": 1, \"size\": 0},"
+		"{\"op\": \"alloc\", \"id\": 2, \"size\": 17592186044416},"
+		"{\"op\": \"alloc\", \"id\": 3, \"size\": 17592186044417},"
+		"{\"op\": \"free\", \"id\": 3}"));
+	struct gp_trace *trace =
+		make_from(gp_scenario_find("histogram"), 1, from);
+
+	ck_assert_uint_eq(count_of(trace, GP_ALLOC), 1);
+	gp_trace_destroy(from);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 #define LIVED 512
 
 static int life_of(int block)
@@ -244,6 +262,7 @@ int main(void)
 		{ test_another_seed_makes_other_batches, 0 },
 		{ test_nothing_is_refused, 0 },
 		{ test_a_histogram_keeps_what_it_counts, 0 },
+		{ test_a_histogram_leaves_out_the_largest, 0 },
 		{ test_a_histogram_keeps_lifetimes, 0 },
 		{ test_values_keep_to_their_range, 0 },
 	};
