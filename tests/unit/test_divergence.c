@@ -26,6 +26,7 @@ START_TEST(lines_that_moved_are_paired_within_their_function)
 		{ .name = "m.py:20 f", .blocks = 1, .requested = 20 },
 		{ .name = "m.py:30 g", .blocks = 1, .requested = 30 },
 		{ .name = "n.py:20 f", .blocks = 1, .requested = 40 },
+		{ .name = "C:\\m.py:20 f", .blocks = 1, .requested = 2 },
 		{ .blocks = 1, .requested = 5 },
 	};
 	const struct gp_share b[] = {
@@ -33,15 +34,18 @@ START_TEST(lines_that_moved_are_paired_within_their_function)
 		{ .name = "m.py:23 f", .blocks = 1, .requested = 25 },
 		{ .name = "m.py:99 f", .blocks = 1, .requested = 1 },
 		{ .name = "m.py:30 h", .blocks = 1, .requested = 30 },
+		{ .name = "C:\\m.py:24 f", .blocks = 1, .requested = 2 },
 		{ .blocks = 2, .requested = 7 },
 	};
 	struct gp_share_pair *pairs;
 	size_t count = gp_share_match(a, COUNT_OF(a), b, COUNT_OF(b), &pairs);
 	const struct gp_share_pair *moved = named(pairs, count, "m.py:23 f");
 
-	ck_assert_uint_eq(count, 7);
+	ck_assert_uint_eq(count, 8);
 	ck_assert_int_eq(moved->fate, GP_SHARE_MOVED);
 	ck_assert_str_eq(moved->a.name, "m.py:20 f");
+	ck_assert_int_eq(named(pairs, count, "C:\\m.py:24 f")->fate,
+			 GP_SHARE_MOVED);
 	ck_assert_int_eq(named(pairs, count, "m.py:10 f")->fate,
 			 GP_SHARE_STAYED);
 	ck_assert_int_eq(named(pairs, count, "m.py:99 f")->fate, GP_SHARE_NEW);

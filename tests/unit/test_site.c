@@ -24,6 +24,9 @@ struct row {
 static const struct row rows[] = {
 	{ { "train.py:42 forward" }, "train.py:42 forward", "train.py:42" },
 	{ { "/home/ann/lm/net/mlp.py:7 run" }, "net/mlp.py:7 run", NULL },
+	{ { "at::_ops::mm::call(int)", ".py:7 run" },
+	  ".py:7 run (aten::mm)",
+	  ".py:7" },
 	{ { "C:\\lm\\net\\mlp.py:7 run" }, "net\\mlp.py:7 run", NULL },
 	/* The program's own frame wins over PyTorch's and a package's. */
 	{ { "/opt/v/site-packages/torch/nn/functional.py:9 linear",

@@ -120,6 +120,9 @@ static const char *const from_start =
 	START ALLOC(2, MIB_20) FREE(2) FREE(1) ALLOC(3, MIB_30) END "]}]}";
 static const char *const kept_from_start =
 	START ALLOC(2, MIB_20) FREE(2) END "]}]}";
+/* They are freed first of all. */
+static const char *const freed_first =
+	START FREE(1) ALLOC(2, MIB_20) ALLOC(3, MIB_30) END "]}]}";
 static const char *const at_addresses =
 	ONE_DEVICE("{\"op\": \"alloc\", \"id\": 1, \"size\": " MIB_20
 		   ", \"addr\": 16777216}," FREE(1) END);
@@ -227,6 +230,19 @@ static const struct {
 	  "2 blocks never requested, 60.00 MiB in all" },
 	{ &from_start, "round-sizes=64MiB", 50, 94,
 	  "2 requests rounded up, by 78.00 MiB in all" },
+	{ &freed_first, "keep-site=id:1", 60, 80,
+	  "1 free left out; blocks selected: 1, 30.00 MiB in all" },
+	{ &freed_first, "without-site=id:1", 60, 60,
+	  "1 block never requested, 30.00 MiB in all" },
+	{ &freed_first, "free-earlier=id:1", 60, 60,
+	  "0 frees moved; blocks selected: 1, 30.00 MiB in all" },
+	{ &freed_first, "preallocate=0%", 60, 80,
+	  "2 blocks requested first, 50.00 MiB in all" },
+	{ &freed_first, "sort-step", 60, 50,
+	  "2 requests moved to another place" },
+	{ &two_blocks, "checkpointing=all", 90, 90,
+	  "0 blocks dropped and recomputed, 0 B in all, no steps found: the "
+	  "trace is taken as one step" },
 	{ &emptied, "no-empty-cache", 40, 60,
 	  "1 call of empty_cache left out" },
 };
