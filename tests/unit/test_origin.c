@@ -353,29 +353,29 @@ START_TEST(what_was_taken_tells_which_segment_is_older)
 }
 END_TEST
 
-/* Two segments, each with a free block of 20; the second one has another
- * one. */
-static const struct gp_segment two[] = { { .addr = 100, .size = 50 },
+/* Two segments, one behind the other, each with a free block of 20; the second
+ * one has another one. */
+static const struct gp_segment two[] = { { .addr = 150, .size = 50 },
 					 { .addr = 200, .size = 50 } };
 static const struct {
 	int kind; /* as in struct gp_mismatch */
 	uint64_t chosen, recorded;
 	bool shows_age;
 } lessons[] = {
-	{ GP_WRONG_ADDRESS, 100, 200, true },
-	{ GP_WRONG_ADDRESS, 200, 100, true },
-	{ GP_UNEXPECTED_OOM, 100, 200, false },
+	{ GP_WRONG_ADDRESS, 150, 200, true },
+	{ GP_WRONG_ADDRESS, 200, 150, true },
+	{ GP_UNEXPECTED_OOM, 150, 200, false },
 	{ GP_WRONG_ADDRESS, 200, 230, false }, /* in the same segment */
-	{ GP_WRONG_ADDRESS, 90, 200, false },  /* in no segment */
-	{ GP_WRONG_ADDRESS, 100, 300, false },
-	{ GP_WRONG_ADDRESS, 110, 200, false }, /* no free block */
-	{ GP_WRONG_ADDRESS, 100, 230, false }, /* blocks of different sizes */
+	{ GP_WRONG_ADDRESS, 140, 200, false }, /* in no segment */
+	{ GP_WRONG_ADDRESS, 150, 250, false },
+	{ GP_WRONG_ADDRESS, 160, 200, false }, /* no free block */
+	{ GP_WRONG_ADDRESS, 150, 230, false }, /* blocks of different sizes */
 };
 
 START_TEST(what_shows_no_age_is_not_learned)
 {
 	static struct candidates candidates = {
-		.list = { { 100, 20, 100, 50 },
+		.list = { { 150, 20, 150, 50 },
 			  { 200, 20, 200, 50 },
 			  { 230, 10, 200, 50 } },
 		.count = 3,

@@ -742,6 +742,39 @@ START_TEST(the_turn_is_where_most_is_live)
 }
 END_TEST
 
+/* Making it again takes an event, as block 2 says: there is none to spare
+ * before the turn, or behind it. */
+START_TEST(what_would_be_made_again_at_the_turn_is_left)
+{
+#define BEFORE ALLOC(2, MIB_2) FREE(2)
+#define BEHIND WAIT FREE(3) END
+	static const struct {
+		const char *text;
+		uint64_t changes;
+	} steps[] = {
+		{ ONE_DEVICE(BEFORE ALLOC(1, MIB_20) ALLOC(3, MIB_20)
+				     WAIT FREE(1) BEHIND),
+		  0 },
+		{ ONE_DEVICE(BEFORE ALLOC(1, MIB_20) WAIT ALLOC(3, MIB_20)
+				     WAIT FREE(1) BEHIND),
+		  1 },
+		{ ONE_DEVICE(BEFORE ALLOC(1, MIB_20) WAIT ALLOC(3, MIB_20)
+				     FREE(1) BEHIND),
+		  0 },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(steps); i++) {
+		struct gp_trace *trace = trace_of(steps[i].text);
+		struct gp_what_ifs made = must_make(trace, "checkpointing=all");
+
+		ck_assert_msg(made.notes->changes == steps[i].changes, "%zu",
+			      i);
+		gp_what_ifs_release(&made);
+		gp_trace_destroy(trace);
+	}
+}
+END_TEST
+
 static void put_alloc(FILE *out, unsigned id, uint64_t size)
 {
 	fprintf(out, "{\"op\": \"alloc\", \"id\": %u, \"size\": %llu},", id,
@@ -924,6 +957,7 @@ int main(void)
 		{ checkpointing_shortens_what_waits_for_the_backward_pass, 0 },
 		{ what_is_asked_for_at_the_turn_has_no_usual_life, 0 },
 		{ the_turn_is_where_most_is_live, 0 },
+		{ what_would_be_made_again_at_the_turn_is_left, 0 },
 		{ a_turn_is_within_its_step, 0 },
 		{ they_are_made_in_the_tables_order, 0 },
 		{ altered_traces_survive_being_written, 0 },
