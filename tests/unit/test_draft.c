@@ -243,6 +243,42 @@ START_TEST(marks_without_their_names_are_lettered)
 }
 END_TEST
 
+/* Those that differ in numbers, or behind 63 characters, share their letters.
+ */
+START_TEST(marks_that_differ_in_numbers_share_a_name)
+{
+	static const char *const ends[] = { "", "xa", "xb" };
+	static const char *const want[] = { "step-A 1", "step-A 27", "mark-B",
+					    "mark-B 2", "mark-C",    "mark-D",
+					    "mark-D" };
+	char text[1024];
+	struct gp_trace *trace, *anonymous;
+	const struct gp_event *events;
+	int n = snprintf(text, sizeof(text),
+			 "{\"format\": \"gpupool-trace\", \"version\": 1, "
+			 "\"devices\": [{\"device\": 0, \"events\": ["
+			 "{\"op\": \"mark\", \"name\": \"step 1\"}, "
+			 "{\"op\": \"mark\", \"name\": \"step 27\"}, "
+			 "{\"op\": \"mark\", \"name\": \"epoch\"}, "
+			 "{\"op\": \"mark\", \"name\": \"epo2ch\"}");
+
+	for (size_t i = 0; i < COUNT_OF(ends); i++)
+		n += snprintf(text + n, sizeof(text) - (size_t)n,
+			      ", {\"op\": \"mark\", \"name\": \"%s%s\"}",
+			      "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuv"
+			      "wxyzabcdefghij",
+			      ends[i]);
+	snprintf(text + n, sizeof(text) - (size_t)n, "]}]}");
+	trace = trace_of(text);
+	anonymous = gp_trace_anonymous(trace);
+	events = anonymous->devices[0].events;
+	for (size_t i = 0; i < COUNT_OF(want); i++)
+		ck_assert_str_eq(anonymous->texts[events[i].text], want[i]);
+	gp_trace_destroy(anonymous);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
@@ -255,6 +291,7 @@ int main(void)
 		{ somebody_looks_after_chosen_events, 0 },
 		{ without_others_all_else_is_as_it_was, 0 },
 		{ marks_without_their_names_are_lettered, 0 },
+		{ marks_that_differ_in_numbers_share_a_name, 0 },
 	};
 
 	return suite_run("draft", tests, COUNT_OF(tests));
