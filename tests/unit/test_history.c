@@ -377,6 +377,29 @@ START_TEST(what_is_freed_where_nothing_is_was_lost)
 }
 END_TEST
 
+/* What is not lost keeps its blocks apart, first and last. */
+START_TEST(what_is_lost_leaves_the_others)
+{
+#define GOES_AT(addr)                                                          \
+	ENTRY("free_requested", addr, 512)                                     \
+	", " ENTRY("free_completed", addr, 512)
+	struct gp_trace *trace = whole(SNAPSHOT(
+		SEGMENT(2097152, 2097152, "small",
+			BLOCK(2097152, 2097152, 0, INACTIVE)),
+		GOES_AT(2097152) ", " ENTRY("free_requested", 8388608,
+					    512) ", " GOES_AT(2097664)));
+	const struct gp_device_trace *d = &trace->devices[0];
+
+	ck_assert_uint_eq(d->guesses.lost_entries, 1);
+	ck_assert_uint_eq(d->block_ids, 2);
+	ck_assert_uint_eq(d->start.blocks[0].id, 0);
+	ck_assert_uint_eq(d->start.blocks[1].id, 1);
+	ck_assert_uint_eq(d->events[0].id, 0);
+	ck_assert_uint_eq(d->events[1].id, 1);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 #define MARK(name, time)                                                       \
 	"{\"device\": 0, \"time_us\": " #time ", \"name\": \"" name            \
 	"\", \"stage\": \"START\"}"
@@ -943,6 +966,7 @@ int main(void)
 		{ oversize_segments_make_room_before_others, 0 },
 		{ what_lies_behind_a_segment_does_not_hold_it, 0 },
 		{ what_is_freed_where_nothing_is_was_lost, 0 },
+		{ what_is_lost_leaves_the_others, 0 },
 		{ annotations_come_in_the_order_of_their_times, 0 },
 		{ a_segment_given_back_over_one_that_stays_was_not_there, 0 },
 		{ what_is_given_back_while_there_is_room_is_empty_cache, 0 },
