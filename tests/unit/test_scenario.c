@@ -174,6 +174,7 @@ START_TEST(test_a_histogram_keeps_lifetimes)
 	const struct gp_device_trace *d = &trace->devices[0];
 	struct {
 		uint64_t born, life;
+		bool is_freed;
 	} *blocks = calloc(d->block_ids, sizeof(*blocks));
 	uint64_t time = 0;
 
@@ -187,8 +188,13 @@ START_TEST(test_a_histogram_keeps_lifetimes)
 		} else {
 			ck_assert_uint_eq(time - blocks[event->id].born,
 					  blocks[event->id].life);
+			blocks[event->id].is_freed = true;
 		}
 	}
+	/* Those that last come first. */
+	for (uint64_t id = LIVED - count_of(from, GP_FREE); id < LIVED; id++)
+		ck_assert_int_eq(blocks[id].is_freed,
+				 blocks[id].born + blocks[id].life < LIVED);
 	free(blocks);
 	gp_trace_destroy(from);
 	gp_trace_destroy(trace);
