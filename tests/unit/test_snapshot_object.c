@@ -464,7 +464,8 @@ static void put_bytes(struct pickler *p, uint64_t number, int bytes)
 		putc((int)(i < 8 ? number >> 8 * i & 255 : 0), p->out);
 }
 
-/* As few bytes as hold it and its sign, or a few more. */
+/* As few bytes as hold it and its sign, which are none for 0, or a few more.
+ */
 static void put_long(struct pickler *p, const struct value *v)
 {
 	uint64_t bits = v->is_negative ? -v->number : v->number;
@@ -474,7 +475,9 @@ static void put_long(struct pickler *p, const struct value *v)
 	       (v->is_negative ? v->number > UINT64_C(1) << (8 * bytes - 1)
 			       : v->number >> (8 * bytes - 1)))
 		bytes++;
-	if (chance(p, 3) == 1 && bytes < 8)
+	if (!v->number && chance(p, 3) == 2)
+		bytes = 0;
+	else if (chance(p, 3) == 1 && bytes < 8)
 		bytes++;
 	if (chance(p, 5) == 1) {
 		putc(0x8b, p->out);
