@@ -219,6 +219,23 @@ static void check_shares(const struct gp_trace *trace, uint32_t device,
 	free(shares);
 }
 
+/* The bytes of segments that have nothing but free blocks. */
+static uint64_t unused(const struct gp_state *state)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < state->segment_count; i++) {
+		const struct gp_segment *s = &state->segments[i];
+		uint32_t used = 0;
+
+		for (uint32_t k = 0; k < s->blocks; k++)
+			used += state->blocks[s->first_block + k].state !=
+				GP_INACTIVE;
+		bytes += used ? 0 : s->size;
+	}
+	return bytes;
+}
+
 static void check_sums(const struct gp_trace *trace, uint32_t device,
 		       const struct taken *taken)
 {
@@ -232,6 +249,7 @@ static void check_sums(const struct gp_trace *trace, uint32_t device,
 			  fullest->allocated);
 	ck_assert_uint_eq(m->part[GP_PART_WAITING],
 			  fullest->active - fullest->allocated);
+	ck_assert_uint_eq(m->unused_segments, unused(&taken->result.peak));
 	check_shares(trace, device, taken, GP_SHARE_BY_SITE);
 	check_shares(trace, device, taken, GP_SHARE_BY_SIZE);
 }
