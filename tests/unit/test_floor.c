@@ -540,15 +540,19 @@ END_TEST
 
 #define EVENTS 400
 
-/* Blocks that are asked for and given back in any order. */
+/* Blocks that are asked for and given back in any order; the first one stays.
+ */
 static void write_random_events(uint64_t *seed, FILE *out)
 {
 	unsigned live[EVENTS], count = 0;
 
 	for (unsigned id = 1, n = 0; n < EVENTS; n++) {
-		unsigned at = count ? (unsigned)(next_random(seed) % count) : 0;
+		unsigned others = count ? count - 1 : 0;
 
-		if (count && next_random(seed) % 2) {
+		if (others && next_random(seed) % 2) {
+			unsigned at =
+				1 + (unsigned)(next_random(seed) % others);
+
 			fprintf(out, ",{\"op\":\"free\",\"id\":%u}", live[at]);
 			live[at] = live[--count];
 			continue;
