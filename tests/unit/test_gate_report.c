@@ -363,6 +363,53 @@ START_TEST(test_what_to_do_is_told_where_a_limit_was_passed)
 }
 END_TEST
 
+/* On a terminal of few columns each number begins behind two blanks, and goes
+ * on behind four. */
+START_TEST(test_changes_are_wrapped)
+{
+	const struct gp_gate_run run = { .name = "run" };
+	const struct gp_gate gate = { .path = "gate.json",
+				      .baseline_path = "base.json" };
+	struct gp_reading *then = calloc(numbers.count, sizeof(*then));
+	struct gp_reading *now = calloc(numbers.count, sizeof(*now));
+	struct gp_record_device old_device = { .readings = then };
+	struct gp_record_device new_device = { .readings = now };
+	const struct gp_record old = { .devices = &old_device,
+				       .device_count = 1 };
+	const struct gp_record new = { .devices = &new_device,
+				       .device_count = 1 };
+	const struct gp_gate_result result = { .run = &run,
+					       .now = &new,
+					       .baseline = &old };
+	const struct gp_gate_file file = { &gate, &result, 1 };
+	size_t length, begin = 0, more = 0;
+	char *text, *rest = NULL;
+	FILE *out = open_memstream(&text, &length);
+
+	for (size_t i = 0; i < numbers.count; i++) {
+		then[i] = (struct gp_reading){ true, 1000 };
+		now[i] = (struct gp_reading){ true, 987654321 };
+	}
+	gp_report_update(&file, &numbers,
+			 &(struct gp_report_style){ .columns = 60 }, out);
+	fclose(out);
+	for (char *line = strtok_r(text, "\n", &rest); line;
+	     line = strtok_r(NULL, "\n", &rest)) {
+		size_t blanks = strspn(line, " ");
+
+		begin += blanks == 2 && strchr(line, ':');
+		more += blanks == 4;
+		ck_assert_msg(blanks == 0 || blanks == 2 || blanks == 4, "%s",
+			      line);
+	}
+	ck_assert_uint_eq(begin, numbers.count);
+	ck_assert_uint_gt(more, 0);
+	free(text);
+	free(then);
+	free(now);
+}
+END_TEST
+
 /* The Markdown of one number. */
 static char *markdown_of(const char *name, struct gp_gate_verdict verdict)
 {
@@ -490,6 +537,7 @@ int main(void)
 		{ test_a_change_has_its_sign, 0 },
 		{ test_what_is_better_is_told, 0 },
 		{ test_what_to_do_is_told_where_a_limit_was_passed, 0 },
+		{ test_changes_are_wrapped, 0 },
 		{ test_each_number_has_its_rows, 0 },
 		{ test_a_place_is_as_much_as_is_known, 0 },
 		{ test_bytes_are_drawn_as_bars, 0 },
