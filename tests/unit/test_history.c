@@ -323,11 +323,16 @@ END_TEST
 /* A retry releases what is oversize first: of 32 MiB or more. */
 START_TEST(oversize_segments_make_room_before_others)
 {
-	static const char *const releases[][2] = {
-		{ ENTRY("segment_free", 209715200, 41943040),
-		  ENTRY("segment_free", 104857600, 20971520) },
-		{ ENTRY("segment_free", 104857600, 20971520),
-		  ENTRY("segment_free", 209715200, 41943040) },
+#define OVERSIZE ENTRY("segment_free", 209715200, 41943040)
+#define LARGE	 ENTRY("segment_free", 104857600, 20971520)
+	static const struct {
+		const char *first, *second, *taken;
+		unsigned empty_caches;
+	} rows[] = {
+		{ OVERSIZE, LARGE, ENTRY("alloc", 20971520, 62914560), 0 },
+		{ LARGE, OVERSIZE, ENTRY("alloc", 20971520, 62914560), 1 },
+		{ LARGE, OVERSIZE, ENTRY("alloc", 20971520, 1048577), 1 },
+		{ LARGE, OVERSIZE, ENTRY("alloc", 20971520, 1048576), 0 },
 	};
 	static const char form[] =
 		UNDER("max_split_size_mb:32",
@@ -335,16 +340,16 @@ START_TEST(oversize_segments_make_room_before_others)
 			      BLOCK(20971520, 62914560, 62914560, ACTIVE)),
 		      "%s, %s, %s, %s");
 	const char *grown = ENTRY("segment_alloc", 20971520, 62914560);
-	const char *taken = ENTRY("alloc", 20971520, 62914560);
 
-	for (size_t i = 0; i < COUNT_OF(releases); i++) {
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		char text[1024];
 		struct gp_trace *trace;
 
-		snprintf(text, sizeof(text), form, releases[i][0],
-			 releases[i][1], grown, taken);
+		snprintf(text, sizeof(text), form, rows[i].first,
+			 rows[i].second, grown, rows[i].taken);
 		trace = whole(text);
-		ck_assert_uint_eq(trace->devices[0].guesses.empty_caches, i);
+		ck_assert_uint_eq(trace->devices[0].guesses.empty_caches,
+				  rows[i].empty_caches);
 		gp_trace_destroy(trace);
 	}
 }
