@@ -197,6 +197,9 @@ START_TEST(test_what_differs_is_not_alike)
 		/* The id of a free block is ignored. */
 		ck_assert_uint_eq(prologue_alike(&one, &other), i == 5);
 	}
+	/* Nor is what is behind the last segment. */
+	memcpy(pieces, blocks, sizeof(pieces));
+	ck_assert_uint_eq(prologue_alike(&one, &other), 1);
 	other.segment_count = 0;
 	ck_assert_uint_eq(prologue_alike(&one, &other), 0);
 	ck_assert_uint_eq(prologue_alike(&other, &one), 0);
