@@ -385,7 +385,7 @@ static void name_gate(struct gp_diag *diag, const char *path)
 	char *at = strstr(diag->hint, update);
 	int head;
 
-	if (!at || !strcmp(path, DEFAULT_GATE) || strstr(at, path))
+	if (!at || !strcmp(path, DEFAULT_GATE))
 		return;
 	at += sizeof(update) - 1;
 	head = (int)(at - diag->hint);
@@ -575,8 +575,8 @@ static enum gp_status check_leftovers(const struct session *s,
 				continue;
 			gp_diag_file(diag, file->gate->baseline_path);
 			gp_diag_record(diag, "run %.80s", name);
-			gp_diag_hint(diag, "gpupool check --update %.200s",
-				     file->gate->path);
+			gp_diag_hint(diag, "gpupool check --update");
+			name_gate(diag, file->gate->path);
 			return gp_diag_set(diag, GP_INPUT,
 					   "the baseline is stale: %.200s has "
 					   "no such run",

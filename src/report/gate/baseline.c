@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "report/emit.h"
 #include "report/gate/gate_report.h"
 #include "report/gate/load.h"
@@ -29,9 +30,6 @@ struct reading {
 
 static enum gp_status bad(const struct reading *r, const char *what)
 {
-	if (!*r->diag->hint)
-		gp_diag_hint(r->diag,
-			     "gpupool check --update writes a new one");
 	return gp_diag_set(r->diag, GP_INPUT, "%s", what);
 }
 
@@ -159,6 +157,8 @@ static enum gp_status read_devices(const struct reading *r,
 {
 	enum gp_status status = GP_OK;
 
+	if (!json_is_array(devices))
+		return bad(r, "it has no devices");
 	record->device_count = json_array_size(devices);
 	if (record->device_count > MOST_DEVICES)
 		return bad(r, "it has too many devices");
@@ -221,6 +221,9 @@ static enum gp_status read_record(const struct reading *r, const char *name,
 		status = read_text(r, played, "alloc_conf", &record->conf);
 	if (status == GP_OK)
 		status = read_text(r, played, "torch", &record->torch);
+	if (status == GP_OK && (!record->conf || !record->torch))
+		status = bad(r, "it does not say under which settings and "
+				"release it was played");
 	if (status == GP_OK)
 		status = read_devices(r, json_object_get(object, "devices"),
 				      record);
@@ -290,6 +293,7 @@ enum gp_status gp_baseline_parse(const char *text, size_t size,
 		*diag = (struct gp_diag){ 0 };
 		*baseline = &store->baseline;
 	} else {
+		gp_diag_hint(diag, "gpupool check --update writes a new one");
 		gp_baseline_destroy(&store->baseline);
 	}
 	return status;
@@ -365,6 +369,7 @@ enum gp_status gp_record_check(const struct gp_record *record,
 			       struct gp_diag *diag)
 {
 	const char *what = NULL;
+	char name[512];
 
 	if (!record)
 		what = "the baseline is stale: it has no such run";
@@ -382,8 +387,8 @@ enum gp_status gp_record_check(const struct gp_record *record,
 		return GP_OK;
 	gp_diag_hint(diag,
 		     "look at its new numbers, then run: gpupool check "
-		     "--update --only '%s'",
-		     run->name);
+		     "--update --only %s",
+		     gp_quote_shell(run->name, name, sizeof(name)));
 	return gp_diag_set(diag, GP_INPUT, "%s", what);
 }
 

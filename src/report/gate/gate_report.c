@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/text.h"
 #include "report/emit.h"
 #include "report/head.h"
 #include "report/object.h"
@@ -501,6 +502,8 @@ static void write_file(const struct gp_page *page,
 		       const struct gp_gate_report *report,
 		       const struct gp_gate_file *file)
 {
+	char path[PATH_MAX + 8];
+
 	write_title(page, file);
 	for (size_t i = 0; i < file->count; i++)
 		write_result(page, report, &file->results[i]);
@@ -512,7 +515,8 @@ static void write_file(const struct gp_page *page,
 			gp_gate_is_over(file, GP_GATE_OVER_VALUE)
 				? "change the limit that is a value, then "
 				: "",
-			file->gate->path, file->gate->baseline_path);
+			gp_quote_shell(file->gate->path, path, sizeof(path)),
+			file->gate->baseline_path);
 	else if (gp_gate_count(file, GP_FAILED))
 		gp_page_line(page, GP_TONE_PLAIN, 2,
 			     "If this is intended: change the limit in %s.",
