@@ -350,6 +350,9 @@ static enum gp_status judge(struct held_run *s)
 		if (status > worst)
 			worst = status;
 	}
+	/* A run is judged as a whole or not at all. */
+	if (worst > GP_FAILED)
+		s->result->device_count = 0;
 	status = estimate(s);
 	return status > worst ? status : worst;
 }
@@ -744,7 +747,8 @@ static enum gp_status verdict(const struct session *s, struct gp_diag *diag)
 	if (worst != GP_FAILED)
 		return worst;
 	*diag = (struct gp_diag){ 0 };
-	gp_diag_file(diag, s->files[0].gate->path);
+	if (s->count == 1)
+		gp_diag_file(diag, s->files[0].gate->path);
 	return gp_diag_set(diag, GP_FAILED,
 			   "%zu of %zu run%s got worse than the limits allow",
 			   worse, runs, runs == 1 ? "" : "s");
@@ -758,7 +762,8 @@ static enum gp_status finish(struct session *s, struct gp_diag *diag)
 	/* Baselines are written only if every run was replayed. */
 	if (s->options->update && found == GP_OK)
 		for (size_t i = 0; i < s->count && status == GP_OK; i++)
-			status = update_file(s, &s->files[i], diag);
+			if (s->files[i].count)
+				status = update_file(s, &s->files[i], diag);
 	if (!s->options->update)
 		status = gp_outlet_report_as_is(s->options, write_report, s,
 						diag);

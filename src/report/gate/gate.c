@@ -75,8 +75,11 @@ static const struct {
 static enum gp_status limit_text(const struct reading *r, const json_t *value,
 				 const char *key, char text[32])
 {
+	if (json_string_length(value) > 31)
+		return gp_diag_set(r->diag, GP_INPUT,
+				   "the limit for %.64s is too long", key);
 	if (json_is_string(value))
-		snprintf(text, 32, "%.31s", json_string_value(value));
+		snprintf(text, 32, "%s", json_string_value(value));
 	else if (json_is_integer(value) && json_integer_value(value) >= 0)
 		snprintf(text, 32, "%" PRId64,
 			 (int64_t)json_integer_value(value));
@@ -85,7 +88,7 @@ static enum gp_status limit_text(const struct reading *r, const json_t *value,
 	else
 		return gp_diag_set(r->diag, GP_INPUT,
 				   "the limit for %.64s is neither a text nor "
-				   "a number",
+				   "a number of 0 or more",
 				   key);
 	if (load_is_plain(text))
 		return GP_OK;

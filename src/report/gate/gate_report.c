@@ -243,7 +243,7 @@ const char *gp_gate_estimate_text(const struct gp_gate_device *device,
 const char *gp_gate_shrunk_text(const struct gp_gate_result *result,
 				char text[GP_GATE_SENTENCE])
 {
-	char now[GP_COUNT_TEXT], then[GP_COUNT_TEXT];
+	char now[GP_PLURAL_TEXT], then[GP_COUNT_TEXT];
 	uint64_t requests = 0, before = 0;
 
 	*text = 0;
@@ -253,11 +253,11 @@ const char *gp_gate_shrunk_text(const struct gp_gate_result *result,
 		requests += result->now->devices[d].fingerprint.requests;
 		before += result->baseline->devices[d].fingerprint.requests;
 	}
-	if (requests < before / 2)
+	if (requests < before - before / 2)
 		snprintf(text, GP_GATE_SENTENCE,
-			 "it makes %s requests, its baseline %s: look whether "
+			 "it makes %s, its baseline %s: look whether "
 			 "the program ran to its end",
-			 gp_count_text(requests, now),
+			 gp_plural_text(requests, "request", now),
 			 gp_count_text(before, then));
 	return text;
 }
