@@ -44,11 +44,15 @@ static void find(struct session *s, struct gp_floor_device *device,
 
 /* ---- of a trace ---- */
 
-/* Bytes of spans live at a peak: after its event, or before the first event. */
-static uint64_t live_at(const struct gp_spans *spans,
+/* Bytes of spans live at a peak: after its event, or before the first event,
+ * unless that allocates: there is more allocated then. */
+static uint64_t live_at(const struct gp_device_trace *trace,
+			const struct gp_spans *spans,
 			const struct gp_breakdown *peak)
 {
-	bool is_start = peak->is_from_start && !peak->event;
+	bool is_start =
+		peak->is_from_start && !peak->event &&
+		!(trace->event_count && trace->events[0].kind == GP_ALLOC);
 	uint64_t time = is_start ? 0 : peak->event + 1, live = 0;
 
 	for (size_t i = 0; i < spans->count; i++)
@@ -117,7 +121,8 @@ static enum gp_status measure(struct session *s, struct gp_diag *diag)
 		gp_spans_of_trace(s->trace, i, round, &device->spans);
 		find(s, device, 0);
 		status = run_device(s, i, device, diag);
-		device->live_then = live_at(&device->spans, &device->breakdown);
+		device->live_then = live_at(&s->trace->devices[i],
+					    &device->spans, &device->breakdown);
 	}
 	if (status == GP_OK)
 		status = estimate(s, diag);

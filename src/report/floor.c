@@ -160,7 +160,13 @@ static void print_run(const struct gp_page *page,
 			     "whole program's peak is %s, %s.",
 			     GP_BYTES(d->estimate.reserved),
 			     gp_estimate_text(&d->estimate, estimate));
-	if (d->dropped)
+	if (d->breakdown.dropped)
+		gp_page_line(
+			page, GP_TONE_BAD, 2,
+			"It runs out of memory however much there is: %s "
+			"not served, for which nothing is reserved here.",
+			gp_plural_text(d->breakdown.dropped, "request", note));
+	else if (d->dropped)
 		gp_page_line(page, GP_TONE_BAD, 2,
 			     "With %s it runs out of memory: %s not served. "
 			     "All requests are counted here, as if they had "
@@ -245,7 +251,8 @@ void gp_report_floor_text(const struct gp_floor_report *report,
 		if (!report->settings)
 			continue;
 		print_run(&page, report, d);
-		print_parts(&page, d);
+		if (!d->breakdown.dropped)
+			print_parts(&page, d);
 	}
 }
 

@@ -51,7 +51,10 @@ static void print_peak(const struct gp_page *page, const struct gp_trace *trace,
 	char percent[GP_PERCENT_TEXT];
 
 	snprintf(note, sizeof(note), "held from the device, at %s",
-		 gp_event_words(trace, device, result->at_peak.event, event));
+		 result->peak_is_from_start && result->at_peak.reserved
+			 ? "the start of the trace"
+			 : gp_event_words(trace, device, result->at_peak.event,
+					  event));
 	bytes_row(page, GP_PEAK_RESERVED, "Peak reserved", &peak, note);
 	recorded_row(page, GP_RECORDED_RESERVED, &peak);
 	bytes_row(page, GP_ALLOCATED, "  allocated", &peak,

@@ -57,6 +57,9 @@ static void say_keep(struct gp_words *words, const struct gp_verdict *v)
 			       ? "Keep the settings: it is estimated to fit"
 			       : "Keep the settings: it fits",
 		       v->is_at_most ? "at least " : "", GP_BYTES(v->spare));
+	else if (v->need == GP_UNLIMITED)
+		gp_say(words, "No device was found that it fits, with any "
+			      "setting tried.");
 	else if (v->recorded)
 		gp_say(words,
 		       "Keep the settings: it ran with %s reserved, and what "

@@ -11,14 +11,15 @@
 
 /* ---- from a trace ---- */
 
-/* More than any device has; keeps sums far below 2^64. */
-#define MOST_SIZE (UINT64_C(1) << 44)
+/* Of all blocks together; keeps sums below 2^64.  Those beyond are left out. */
+#define MOST_BYTES (UINT64_C(1) << 62)
 
 struct lifetimes {
 	struct gp_spans *spans;
 	size_t room;
 	uint32_t *open; /* by id: its span + 1; 0: not live */
 	uint64_t round;
+	uint64_t bytes; /* of all spans, as requested */
 };
 
 static void begin(struct lifetimes *lifetimes, uint32_t id, uint64_t size,
@@ -27,8 +28,10 @@ static void begin(struct lifetimes *lifetimes, uint32_t id, uint64_t size,
 	struct gp_spans *spans = lifetimes->spans;
 	uint64_t over = size % lifetimes->round;
 
-	if (!size || size > MOST_SIZE || lifetimes->open[id])
+	if (!size || size > MOST_BYTES - lifetimes->bytes ||
+	    lifetimes->open[id])
 		return;
+	lifetimes->bytes += size;
 	GP_GROW(spans->items, spans->count + 1, lifetimes->room);
 	spans->items[spans->count] = (struct gp_span){
 		.lower = time,
