@@ -213,7 +213,8 @@ struct gp_guesses {
 	uint64_t late_frees;	/* frees that were pending on another stream */
 	/* Unknown pools, assumed to be the default one. */
 	uint64_t pool_of_segment;
-	uint64_t lost_entries; /* free_completed without a free_requested */
+	/* A free without its request, or the other way around. */
+	uint64_t lost_entries;
 };
 
 /* A counter of torch.cuda.memory_stats(), as recorded. */

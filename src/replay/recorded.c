@@ -324,15 +324,15 @@ void recorded_aim(struct recorded *recorded, size_t at, size_t stop)
 	recorded->segments = 0;
 }
 
-/* Whether a recorded segment_alloc or segment_map of this request was not
- * requested by the engine. */
-static bool has_segment(const struct recorded *recorded)
+/* The size of a recorded segment_alloc or segment_map of this request that was
+ * not requested by the engine; 0: there is none. */
+static uint64_t segment_left(const struct recorded *recorded)
 {
 	for (size_t i = recorded->at; i < recorded->stop; i++)
 		if (recorded->events[i].kind == GP_SEGMENT_ALLOC ||
 		    recorded->events[i].kind == GP_SEGMENT_MAP)
-			return true;
-	return false;
+			return recorded->events[i].size;
+	return 0;
 }
 
 /* ---- fidelity ---- */
@@ -360,12 +360,13 @@ static void mismatch(struct gp_fidelity *fidelity, const struct gp_event *event,
 
 static void check_segments(struct gp_fidelity *fidelity,
 			   const struct recorded *recorded,
-			   const struct gp_event *event, uint64_t index)
+			   const struct gp_event *event, uint64_t index,
+			   bool is_out_of_memory)
 {
-	bool is_left = has_segment(recorded);
+	uint64_t left = segment_left(recorded);
 
 	fidelity->segments_checked +=
-		recorded->segments + is_left +
+		recorded->segments + !!left +
 		(recorded->surprise == RECORDED_NO_SEGMENT);
 	fidelity->segments_matched +=
 		recorded->segments -
@@ -376,8 +377,8 @@ static void check_segments(struct gp_fidelity *fidelity,
 	else if (recorded->surprise == RECORDED_OTHER_SIZE)
 		mismatch(fidelity, event, index, GP_WRONG_SEGMENT_SIZE,
 			 recorded->asked, recorded->had);
-	else if (is_left)
-		mismatch(fidelity, event, index, GP_MISSING_SEGMENT, 0, 0);
+	else if (left && !is_out_of_memory)
+		mismatch(fidelity, event, index, GP_MISSING_SEGMENT, 0, left);
 }
 
 void fidelity_check(struct gp_fidelity *fidelity,
@@ -385,8 +386,11 @@ void fidelity_check(struct gp_fidelity *fidelity,
 		    const struct gp_event *event, uint64_t index,
 		    enum gp_answer answer, uint64_t addr)
 {
-	check_segments(fidelity, recorded, event, index);
-	if (event->flags & GP_REFUSED || !event->addr)
+	bool is_compared = event->addr && !(event->flags & GP_REFUSED);
+
+	check_segments(fidelity, recorded, event, index,
+		       is_compared && answer != GP_SERVED);
+	if (!is_compared)
 		return;
 	fidelity->checked++;
 	if (answer == GP_SERVED && addr == event->addr)

@@ -64,8 +64,9 @@ static const struct {
 	{ AT(pool_of_segment),
 	  "segment whose pool is unknown, taken as the default pool",
 	  "segments whose pool is unknown, taken as the default pool" },
-	{ AT(lost_entries), "free whose request is not in the recording",
-	  "frees whose request is not in the recording" },
+	{ AT(lost_entries),
+	  "request or free without its counterpart in the recording",
+	  "requests and frees without their counterparts in the recording" },
 };
 
 const char *gp_guess_sentence(const struct gp_guess_row *row, uint64_t count)

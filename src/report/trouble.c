@@ -284,6 +284,9 @@ static void print_choice(const struct gp_page *page,
 		gp_page_field(page, "  chosen",
 			      "0x%" PRIx64 ", recorded 0x%" PRIx64,
 			      mismatch->chosen, mismatch->recorded);
+	else if (mismatch->kind == GP_UNEXPECTED_OOM)
+		gp_page_field(page, "  chosen", "none, recorded 0x%" PRIx64,
+			      mismatch->recorded);
 	else
 		gp_page_field(page, "  chosen", "%s, recorded %s",
 			      GP_BYTES(mismatch->chosen),

@@ -372,13 +372,18 @@ static void find_limits(struct sizing *z)
 	}
 }
 
+/* What no segment of the start has room for was not live then. */
 static bool count_lost(struct history *h, size_t placed)
 {
 	size_t lost = 0;
 
 	for (size_t i = 0; i < h->start_count; i++) {
-		h->start[i].is_lost |= i >= placed;
-		lost += h->start[i].is_lost;
+		struct start_block *b = &h->start[i];
+
+		b->is_lost |= i >= placed;
+		lost += b->is_lost;
+		if (b->is_lost && b->freed_at != SIZE_MAX)
+			h->device->guesses.start_blocks--;
 	}
 	h->device->guesses.lost_entries += lost;
 	return lost > 0;
