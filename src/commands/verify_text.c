@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "report/page.h"
 #include "report/report.h"
 
 struct printer {
@@ -250,8 +251,8 @@ static void print_result(const struct printer *t,
 	else if (r->first.is_there)
 		print_difference(t, outcome);
 	else
-		fprintf(t->out, "equal: %s actions, %s counters (%s)\n",
-			GP_COUNT(r->actions), GP_COUNT(r->counters),
+		fprintf(t->out, "equal: %s, %s counters (%s)\n",
+			GP_PLURAL(r->actions, "action"), GP_COUNT(r->counters),
 			partner(outcome, with));
 }
 

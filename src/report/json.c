@@ -164,9 +164,12 @@ static void write_device(struct gp_emit *json, const struct gp_report *report,
 	gp_emit_calls(json, &result->calls);
 	gp_device_calls_emit(json, result);
 	gp_emit_guesses(json, "guesses", &device->guesses);
-	/* For a device without requests, the recorded state. */
+	/* For a device without requests, the recorded state, if there is one.
+	 */
 	gp_emit_state(json, "end", trace,
-		      result->requests ? &result->end : &device->end);
+		      result->requests || !device->end.segment_count
+			      ? &result->end
+			      : &device->end);
 	write_timeline(json, &result->timeline);
 	gp_emit_close(json, '}');
 }

@@ -343,12 +343,14 @@ static enum gp_status attempts_run(const struct gp_explain_config *config,
 	enum gp_status status;
 	size_t what_ifs;
 
-	if (!explain->has_requests)
-		return GP_OK; /* nothing would change */
+	snprintf(explain->base.name, sizeof(explain->base.name), "as it is");
+	if (!explain->has_requests) { /* nothing would change */
+		note(explain, &explain->base, &explain->result);
+		return GP_OK;
+	}
 	gp_what_if_table(&what_ifs);
 	explain->attempts =
 		gp_mem_alloc(what_ifs + CULPRITS, sizeof(*explain->attempts));
-	snprintf(explain->base.name, sizeof(explain->base.name), "as it is");
 	if (explain->trace->device_count > 1)
 		gp_what_ifs_make(&none, &tries.unchanged, &ignored);
 	status = play_base(config, explain, diag);
