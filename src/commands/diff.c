@@ -300,85 +300,6 @@ static void side_release(struct side *side)
 	side->moments = NULL;
 }
 
-/* ---- reports, paired ---- */
-
-static struct gp_change_side change_side(const char *path,
-					 const struct gp_report_run *run)
-{
-	return (struct gp_change_side){
-		.path = path,
-		.name = gp_page_name(path),
-		.conf = run->conf,
-		.engine = run->engine,
-		.what_if = run->what_if,
-		.release = run->release,
-		.mode = run->mode,
-		.capacity = run->capacity,
-		.estimate = run->estimate.is_there ? &run->estimate : NULL,
-		.breakdown = run->breakdown,
-	};
-}
-
-static bool is_alike(const struct gp_report_run *a,
-		     const struct gp_report_run *b)
-{
-	return a->device == b->device && a->release == b->release &&
-	       a->capacity == b->capacity && !strcmp(a->conf, b->conf) &&
-	       !strcmp(a->engine, b->engine) &&
-	       !strcmp(a->what_if ? a->what_if : "",
-		       b->what_if ? b->what_if : "");
-}
-
-static size_t runs_of(const struct gp_report_run *runs, size_t count,
-		      uint32_t device)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < count; i++)
-		n += runs[i].device == device;
-	return n;
-}
-
-/* The counterpart of a run: the only one, else the one under the same settings.
- */
-static const struct gp_report_run *find_run(const struct gp_report_run *a,
-					    size_t a_count,
-					    const struct gp_report_run *b,
-					    size_t b_count,
-					    const struct gp_report_run *run)
-{
-	bool is_only = runs_of(a, a_count, run->device) == 1 &&
-		       runs_of(b, b_count, run->device) == 1;
-
-	for (size_t i = 0; i < b_count; i++)
-		if (is_only ? b[i].device == run->device : is_alike(run, &b[i]))
-			return &b[i];
-	return NULL;
-}
-
-/* Pairs the runs of two reports by their settings; *changes borrows from both.
- */
-static size_t pair_reports(const char *a_path, const struct gp_report_run *a,
-			   size_t a_count, const char *b_path,
-			   const struct gp_report_run *b, size_t b_count,
-			   struct gp_change *changes)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < a_count; i++) {
-		const struct gp_report_run *other =
-			find_run(a, a_count, b, b_count, &a[i]);
-
-		if (other)
-			changes[count++] = (struct gp_change){
-				.device = a[i].device,
-				.a = change_side(a_path, &a[i]),
-				.b = change_side(b_path, other),
-			};
-	}
-	return count;
-}
-
 /* ---- the limit ---- */
 
 static enum gp_status limit_parse(const char *text, struct limit *limit,
@@ -720,19 +641,24 @@ static bool has_pair(const struct pair *p, const struct side *side, uint32_t i)
 	return false;
 }
 
-/* Reports the devices that only one of the two has. */
-static void note_lone(struct session *s, const struct pair *p,
-		      const struct side *side)
+/* Reports a device that only one of the two has. */
+static void note_lone(struct session *s, const char *path, uint32_t device,
+		      const char *kind)
 {
-	for (uint32_t i = 0; i < side->trace->device_count; i++) {
-		if (has_pair(p, side, i))
-			continue;
-		s->lone++;
-		gp_progress_end(&s->progress);
-		gp_notice("gpupool: %s: device %u is not compared: the other "
-			  "trace has none\n",
-			  side->path, side->trace->devices[i].device);
-	}
+	s->lone++;
+	gp_progress_end(&s->progress);
+	gp_notice("gpupool: %s: device %u is not compared: the other %s has "
+		  "none\n",
+		  path, device, kind);
+}
+
+static void note_lone_of(struct session *s, const struct pair *p,
+			 const struct side *side)
+{
+	for (uint32_t i = 0; i < side->trace->device_count; i++)
+		if (!has_pair(p, side, i))
+			note_lone(s, side->path, side->trace->devices[i].device,
+				  "trace");
 }
 
 static void compare(struct session *s, size_t index)
@@ -745,8 +671,8 @@ static void compare(struct session *s, size_t index)
 		for (uint32_t k = 0; k < b->device_count; k++)
 			if (is_pair(p, i, k))
 				compare_devices(s, index, i, k);
-	note_lone(s, p, &p->a);
-	note_lone(s, p, &p->b);
+	note_lone_of(s, p, &p->a);
+	note_lone_of(s, p, &p->b);
 	for (size_t i = first; i < s->change_count; i++)
 		if (!i || is_worse(&s->changes[i], &s->changes[worst])) {
 			worst = i;
@@ -810,6 +736,17 @@ static enum gp_status diff_traces(struct session *s, struct gp_diag *diag)
 
 /* ---- two reports ---- */
 
+static void note_lone_runs(struct session *s, const char *path,
+			   const struct gp_report_run *runs, size_t count,
+			   const struct gp_report_run *others,
+			   size_t other_count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!gp_report_runs_of(runs, i, runs[i].device) &&
+		    !gp_report_runs_of(others, other_count, runs[i].device))
+			note_lone(s, path, runs[i].device, "report");
+}
+
 static enum gp_status diff_reports(struct session *s, struct gp_diag *diag)
 {
 	enum gp_status status;
@@ -826,8 +763,14 @@ static enum gp_status diff_reports(struct session *s, struct gp_diag *diag)
 		return status;
 	s->changes = gp_mem_alloc(s->a_count + 1, sizeof(*s->changes));
 	s->change_count =
-		pair_reports(s->a_path, s->a_runs, s->a_count, s->b_path,
-			     s->b_runs, s->b_count, s->changes);
+		gp_report_pair(s->a_path, s->a_runs, s->a_count, s->b_path,
+			       s->b_runs, s->b_count, s->changes);
+	if (!s->change_count)
+		return GP_OK;
+	note_lone_runs(s, s->a_path, s->a_runs, s->a_count, s->b_runs,
+		       s->b_count);
+	note_lone_runs(s, s->b_path, s->b_runs, s->b_count, s->a_runs,
+		       s->a_count);
 	return GP_OK;
 }
 

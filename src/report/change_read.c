@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "base/text_sink.h"
 #include "gpupool/knob.h"
+#include "report/page.h"
 #include "report/schema.h"
 
 #define HEAD 256 /* bytes in which the schema stands */
@@ -349,4 +350,81 @@ void gp_report_runs_release(struct gp_report_run *runs, size_t count)
 		free(runs[i].how);
 	}
 	free(runs);
+}
+
+/* ---- the runs of two reports, paired ---- */
+
+static struct gp_change_side change_side(const char *path,
+					 const struct gp_report_run *run)
+{
+	return (struct gp_change_side){
+		.path = path,
+		.name = gp_page_name(path),
+		.conf = run->conf,
+		.engine = run->engine,
+		.what_if = run->what_if,
+		.release = run->release,
+		.mode = run->mode,
+		.capacity = run->capacity,
+		.estimate = run->estimate.is_there ? &run->estimate : NULL,
+		.breakdown = run->breakdown,
+	};
+}
+
+static bool is_alike(const struct gp_report_run *a,
+		     const struct gp_report_run *b)
+{
+	return a->device == b->device && a->release == b->release &&
+	       a->capacity == b->capacity && !strcmp(a->conf, b->conf) &&
+	       !strcmp(a->engine, b->engine) &&
+	       !strcmp(a->what_if ? a->what_if : "",
+		       b->what_if ? b->what_if : "");
+}
+
+size_t gp_report_runs_of(const struct gp_report_run *runs, size_t count,
+			 uint32_t device)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < count; i++)
+		n += runs[i].device == device;
+	return n;
+}
+
+/* The counterpart of a run: the only one, else the one under the same settings.
+ */
+static const struct gp_report_run *find_run(const struct gp_report_run *a,
+					    size_t a_count,
+					    const struct gp_report_run *b,
+					    size_t b_count,
+					    const struct gp_report_run *run)
+{
+	bool is_only = gp_report_runs_of(a, a_count, run->device) == 1 &&
+		       gp_report_runs_of(b, b_count, run->device) == 1;
+
+	for (size_t i = 0; i < b_count; i++)
+		if (is_only ? b[i].device == run->device : is_alike(run, &b[i]))
+			return &b[i];
+	return NULL;
+}
+
+size_t gp_report_pair(const char *a_path, const struct gp_report_run *a,
+		      size_t a_count, const char *b_path,
+		      const struct gp_report_run *b, size_t b_count,
+		      struct gp_change *changes)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < a_count; i++) {
+		const struct gp_report_run *other =
+			find_run(a, a_count, b, b_count, &a[i]);
+
+		if (other)
+			changes[count++] = (struct gp_change){
+				.device = a[i].device,
+				.a = change_side(a_path, &a[i]),
+				.b = change_side(b_path, other),
+			};
+	}
+	return count;
 }

@@ -358,7 +358,7 @@ static void print_steps(const struct gp_page *page,
 	}
 	gp_page_line(page, GP_TONE_PLAIN, 2,
 		     "From mark to mark, %s in both (A has %s, B has %s): "
-		     "%s with the same requests.",
+		     "%s with the same sizes allocated and freed.",
 		     GP_PLURAL(steps->both, "step"), GP_COUNT(steps->a),
 		     GP_COUNT(steps->b), GP_COUNT(steps->alike));
 	if (steps->first)

@@ -90,4 +90,16 @@ enum gp_status gp_report_read(const char *path, struct gp_report_run **runs,
 			      size_t *count, struct gp_diag *diag);
 void gp_report_runs_release(struct gp_report_run *runs, size_t count);
 
+/* The number of runs of that device. */
+size_t gp_report_runs_of(const struct gp_report_run *runs, size_t count,
+			 uint32_t device);
+
+/* Pairs the runs of two reports by device and settings, or by device where each
+ * report has one run of it; returns their number. *changes has room for
+ * a_count, and borrows from both. */
+size_t gp_report_pair(const char *a_path, const struct gp_report_run *a,
+		      size_t a_count, const char *b_path,
+		      const struct gp_report_run *b, size_t b_count,
+		      struct gp_change *changes);
+
 #endif

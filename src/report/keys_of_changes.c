@@ -128,7 +128,8 @@ const struct gp_key keys_of_changes[] = {
 	KEY_IN(gp_divergence_steps, both, "both", COUNT, 0,
 	       "Steps that both have."),
 	KEY_IN(gp_divergence_steps, alike, "alike", COUNT, 0,
-	       "Those with the same requests."),
+	       "Those that allocate and free the same sizes in the same "
+	       "order."),
 	KEY_IN(gp_divergence_steps, first, "first_difference", TEXT, NULLABLE,
 	       "The first that differs."),
 	KEYS_END,
