@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "gpupool/study.h"
 #include "report/emit.h"
 #include "report/group.h"
 #include "report/head.h"
@@ -571,19 +572,35 @@ static void print_table(const struct gp_page *page,
 
 /* device: CUDA's ordinal. A side with a single device may number it
  * differently. */
+static uint32_t index_of(const struct gp_trace *trace, uint32_t device)
+{
+	uint32_t i = 0;
+
+	while (i + 1 < trace->device_count &&
+	       trace->devices[i].device != device)
+		i++;
+	return i;
+}
+
+/* Whether more is live when the trace begins: no event comes after that. */
+static bool begins_with_more(const struct gp_change_side *side, uint32_t device)
+{
+	return !side->breakdown.dropped &&
+	       gp_study_live(side->trace, index_of(side->trace, device), 1) >
+		       side->breakdown.part[GP_PART_LIVE];
+}
+
 static const char *event_words(const struct gp_change_side *side,
 			       uint32_t device, char text[GP_EVENT_TEXT])
 {
-	uint32_t i = 0;
+	uint32_t i;
 
 	if (!side->trace) {
 		snprintf(text, GP_EVENT_TEXT, "event %s",
 			 GP_COUNT(side->breakdown.event));
 		return text;
 	}
-	while (i + 1 < side->trace->device_count &&
-	       side->trace->devices[i].device != device)
-		i++;
+	i = index_of(side->trace, device);
 	if (!side->trace->devices[i].event_count)
 		return "the start";
 	return gp_event_words(side->trace, i, side->breakdown.event, text);
@@ -622,8 +639,11 @@ static void print_notes(const struct gp_page *page,
 	if (change->is_same)
 		gp_page_line(page, GP_TONE_PLAIN, 2,
 			     "Both make the same requests, and are compared "
-			     "where the program holds the most: after %s.%s",
+			     "where the program holds the most: after %s%s.%s",
 			     event_words(&change->a, change->device, event),
+			     begins_with_more(&change->a, change->device)
+				     ? ", though it begins with more"
+				     : "",
 			     a->dropped || b->dropped
 				     ? ""
 				     : " What they reserve beyond that is "
