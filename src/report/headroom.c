@@ -288,9 +288,17 @@ static void print_above(const struct gp_page *page,
 			     what, from, mib_text(bound->top, top));
 }
 
-static void print_below(const struct gp_page *page,
-			const struct gp_headroom_bound *bound, bool has_others)
+static const char *other_failures(const struct gp_headroom *h)
 {
+	for (size_t i = 0; i < h->point_count; i++)
+		if (h->points[i].is_refused)
+			return ", or a request that PyTorch refuses";
+	return h->other ? ", or no room for the others" : "";
+}
+
+static void print_below(const struct gp_page *page, const struct gp_headroom *h)
+{
+	const struct gp_headroom_bound *bound = &h->bounds[GP_NO_OOM];
 	char fine[MIB_TEXT];
 
 	if (!bound->is_there || !bound->failing)
@@ -303,7 +311,7 @@ static void print_below(const struct gp_page *page,
 	else if (!bound->unknown_below)
 		gp_page_line(page, GP_TONE_PLAIN, 2,
 			     "  An OOM at every smaller one%s.",
-			     has_others ? ", or no room for the others" : "");
+			     other_failures(h));
 	if (bound->unknown_below)
 		gp_page_line(page, GP_TONE_PLAIN, 2,
 			     "  Below, a range of %s was not tried.",
@@ -316,7 +324,7 @@ static void print_known(const struct gp_page *page, const struct gp_headroom *h)
 		     "How certain that is (%s, in steps of 2 MiB):",
 		     GP_PLURAL(h->replays, "replay"));
 	print_above(page, &h->bounds[GP_NO_OOM], "OOM", h->is_settled);
-	print_below(page, &h->bounds[GP_NO_OOM], h->other);
+	print_below(page, h);
 	print_above(page, &h->bounds[GP_NO_RETRY], "retry", h->is_settled);
 }
 
@@ -347,6 +355,8 @@ static const char *note_of(const struct gp_headroom *h,
 
 	if (!point->ooms && !point->has_room)
 		return "no room for others";
+	if (!point->ooms && point->is_refused)
+		return "refused by PyTorch";
 	if (oom && retry)
 		return "no OOM, no retry";
 	return oom ? "no OOM" : retry ? "no retry" : "";

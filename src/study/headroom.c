@@ -526,6 +526,7 @@ static void draw_curve(struct search *s)
 			return;
 		point->ooms = outcome->ooms;
 		point->has_room = outcome->has_room;
+		point->is_refused = outcome->refused > h->refused;
 		point->retries = outcome->retries;
 		point->peak_reserved = outcome->reserved;
 		point->calls = outcome->calls;

@@ -70,7 +70,8 @@ struct gp_headroom_bound {
 struct gp_headroom_point {
 	uint64_t capacity;
 	uint64_t ooms, retries, peak_reserved;
-	bool has_room; /* gp_replay_has_room */
+	bool has_room;	 /* gp_replay_has_room */
+	bool is_refused; /* more than without a limit: GP_REFUSED_BY_RULE */
 	struct gp_device_calls calls;
 	int64_t synchronizes; /* for gp_price_of() */
 };
