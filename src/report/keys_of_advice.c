@@ -273,7 +273,8 @@ const struct gp_key keys_of_advice[] = {
 	KEY_IN(gp_engine_run, fragmentation, "fragmentation_ratio", RATIO, 0,
 	       "What was not allocated, of what was reserved then."),
 	KEY_IN(gp_engine_run, live, "live", BYTES, 0,
-	       "No allocator could do with less."),
+	       "No allocator that rounds sizes up to 512 bytes could do "
+	       "with less."),
 	KEY_IN(gp_engine_run, packing, "packing", BYTES, 0,
 	       "What a packing of the same lifetimes takes."),
 	KEY_IN(gp_engine_run, device_calls, "device_calls", COUNT, 0,
@@ -583,7 +584,8 @@ const struct gp_key keys_of_advice[] = {
 
 	NEW("floor_sum", "How little memory would do."),
 	KEY_IN(gp_explain, floor.bound, "bound", BYTES, 0,
-	       "No allocator could do with less."),
+	       "No allocator that rounds sizes up to 512 bytes could do "
+	       "with less."),
 	KEY_IN(gp_explain, floor.packing, "packing", BYTES, 0,
 	       "What a packing of the same lifetimes takes."),
 
