@@ -356,7 +356,7 @@ static const char *note_of(const struct gp_headroom *h,
 	if (!point->ooms && !point->has_room)
 		return "no room for others";
 	if (!point->ooms && point->is_refused)
-		return "refused by PyTorch";
+		return "refused";
 	if (oom && retry)
 		return "no OOM, no retry";
 	return oom ? "no OOM" : retry ? "no retry" : "";
