@@ -680,7 +680,8 @@ static void write_baseline(const struct session *s, const struct file *file,
 static enum gp_status update_file(const struct session *s,
 				  const struct file *file, struct gp_diag *diag)
 {
-	struct gp_gate_file done = { file->gate, file->results, file->count };
+	struct gp_gate_file done = { file->gate, file->results, file->count,
+				     file->baseline };
 	struct gp_report_style style = gp_terminal_style(s->options);
 	struct gp_output output = { 0 };
 	enum gp_status status =
@@ -707,7 +708,7 @@ static void write_report(void *arg, const struct gp_report_style *style,
 	for (size_t i = 0; i < s->count; i++)
 		files[i] = (struct gp_gate_file){ s->files[i].gate,
 						  s->files[i].results,
-						  s->files[i].count };
+						  s->files[i].count, NULL };
 	switch (s->options->format) {
 	case GP_FORMAT_JSON: gp_report_gate_json(&report, out); break;
 	case GP_FORMAT_MARKDOWN: gp_report_gate_markdown(&report, out); break;

@@ -148,7 +148,7 @@ static char *report_of_runs(void (*write)(const struct gp_gate_report *report,
 	struct gp_gate_verdict verdicts[3];
 	struct gp_gate_device devices[3];
 	struct gp_gate_result results[3];
-	const struct gp_gate_file file = { &gate, results, count };
+	const struct gp_gate_file file = { &gate, results, count, NULL };
 	const struct gp_gate_report report = { &numbers, &file, 1 };
 	size_t length;
 	char *text;
@@ -309,7 +309,7 @@ START_TEST(test_what_is_better_is_told)
 			.devices = &device,
 			.device_count = 1,
 		};
-		const struct gp_gate_file file = { &gate, &result, 1 };
+		const struct gp_gate_file file = { &gate, &result, 1, NULL };
 		const struct gp_gate_report report = { &numbers, &file, 1 };
 		size_t length;
 		char *text;
@@ -426,7 +426,7 @@ static char *markdown_of(const char *name, struct gp_gate_verdict verdict)
 	};
 	const struct gp_gate gate = { .path = "gate.json",
 				      .baseline_path = "base.json" };
-	const struct gp_gate_file file = { &gate, &result, 1 };
+	const struct gp_gate_file file = { &gate, &result, 1, NULL };
 	const struct gp_gate_report report = { &numbers, &file, 1 };
 	size_t length;
 	char *text;

@@ -571,6 +571,25 @@ static void write_changes(const struct gp_page *page,
 	}
 }
 
+/* Runs of the old baseline that the file no longer lists. */
+static void write_removed(const struct gp_page *page,
+			  const struct gp_gate_file *file)
+{
+	size_t count = file->baseline ? file->baseline->record_count : 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const char *name = file->baseline->records[i].name;
+		size_t k = 0;
+
+		while (k < file->gate->run_count &&
+		       strcmp(file->gate->runs[k].name, name) != 0)
+			k++;
+		if (k == file->gate->run_count)
+			gp_page_line(page, GP_TONE_PLAIN, 2, "%s (removed)",
+				     name);
+	}
+}
+
 void gp_report_update(const struct gp_gate_file *file,
 		      const struct gp_numbers *numbers,
 		      const struct gp_report_style *style, FILE *out)
@@ -582,6 +601,7 @@ void gp_report_update(const struct gp_gate_file *file,
 	for (size_t i = 0; i < file->count; i++)
 		if (file->results[i].now)
 			write_changes(&page, &file->results[i], numbers);
+	write_removed(&page, file);
 }
 
 /* ---- gpupool-check/1, for a program ---- */

@@ -38,6 +38,8 @@ struct gp_gate_file {
 	const struct gp_gate *gate;
 	const struct gp_gate_result *results;
 	size_t count;
+	/* That --update replaces; NULL: none. */
+	const struct gp_baseline *baseline;
 };
 
 struct gp_gate_report {
