@@ -296,9 +296,14 @@ write bench-device bench --device cuda --cudart "$cudart" --repeat 1
 write speed-story bench "$story" --repeat 1
 write info-window info "$window"
 for sight in bands holders events state; do
+	case $sight in
+	holders | state) moment="--before --at 0" ;;
+	*) moment= ;;
+	esac
 	write "view_$sight-oom" view "$sight" "$out_of_memory"
 	write "view_$sight-late" view "$sight" "$late"
-	write "view_$sight-window" view "$sight" window.json --before --at 0
+	# shellcheck disable=SC2086
+	write "view_$sight-window" view "$sight" window.json $moment
 	write "view_$sight-program" view "$sight" "$program" --by pool
 done
 write view_events-refused view events "$out_of_memory" --capacity 40MiB

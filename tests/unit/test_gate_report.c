@@ -381,7 +381,7 @@ START_TEST(test_changes_are_wrapped)
 	const struct gp_gate_result result = { .run = &run,
 					       .now = &new,
 					       .baseline = &old };
-	const struct gp_gate_file file = { &gate, &result, 1 };
+	const struct gp_gate_file file = { &gate, &result, 1, NULL };
 	size_t length, begin = 0, more = 0;
 	char *text, *rest = NULL;
 	FILE *out = open_memstream(&text, &length);
