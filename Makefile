@@ -449,7 +449,7 @@ fault: $(FAULT) ## memory, files and threads that fail, each in turn; DRAWS=N of
 lint: ## format, layers, headers, manuals, scripts
 	@+$(MAKE) lint-run
 
-lint-run: $(PROGRAM) $(TOOLS)
+lint-run: $(PROGRAM) $(TOOLS) wasm-whole
 	@BUILD=$(B) tests/run.sh $(sort $(wildcard tests/lint/*.sh))
 
 docs: $(PROGRAM) ## the manual pages as HTML, build/docs/index.html, with mandoc
@@ -627,7 +627,7 @@ help: ## this list
 .PHONY: all lib docs deb release release-check check check-run \
 	check-offline check-threads gpu gpu-pack gpu-keep browser-test \
 	screenshot viewers-test windows-test reports-test tests table fuzz fuzz-targets \
-	fuzz-run fault lint lint-run format coverage coverage-run mutate \
+	fuzz-run fault lint lint-run wasm-whole format coverage coverage-run mutate \
 	mutate-kept mutate-run mutate-kept-run record-test record-test-run \
 	zoo zoo-check slurm-check wheel wheel-check bench conform \
 	conform-record demo demo-run api torch-engine deps install uninstall clean help FORCE

@@ -246,24 +246,6 @@ static bool find_pytorchs(char *path, size_t size)
 		find_beside(torch.folder, "lib/libcudart*.so*", path, size));
 }
 
-enum gp_status gp_cuda_check_options(const struct gp_options *options,
-				     struct gp_diag *diag)
-{
-	if (options->device == GP_DEVICE_CUDA)
-		return GP_OK;
-	if (options->check_memory)
-		return gp_diag_usage(
-			diag, options->command,
-			"--check-memory needs real memory, which a simulated "
-			"device does not have",
-			"add --device cuda, on a machine with a GPU");
-	if (options->cudart)
-		return gp_diag_usage(diag, options->command,
-				     "--cudart is for --device cuda",
-				     "a simulated device needs no CUDA");
-	return GP_OK;
-}
-
 enum gp_status gp_cuda_runtime_open(const struct gp_options *options,
 				    struct gp_cuda **cuda, struct gp_diag *diag)
 {

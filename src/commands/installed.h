@@ -34,10 +34,6 @@ enum gp_status gp_python_find_torch(const char *const *command,
  * next to this program, or where it was installed. False: there is none. */
 bool gp_simcuda_find(unsigned cuda, char path[PATH_MAX]);
 
-/* GP_USAGE: an option is given that only matters with --device cuda. */
-enum gp_status gp_cuda_check_options(const struct gp_options *options,
-				     struct gp_diag *diag);
-
 /* --cudart, else what GPUPOOL_CUDART names, else what the loader finds, else
  * what python3's PyTorch has. */
 enum gp_status gp_cuda_runtime_open(const struct gp_options *options,

@@ -695,6 +695,24 @@ size_t gp_options_threads(const struct gp_options *options)
 	return (size_t)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
+enum gp_status gp_options_check_device(const struct gp_options *options,
+				       struct gp_diag *diag)
+{
+	if (options->device == GP_DEVICE_CUDA)
+		return GP_OK;
+	if (options->check_memory)
+		return gp_diag_usage(
+			diag, options->command,
+			"--check-memory needs real memory, which a simulated "
+			"device does not have",
+			"add --device cuda, on a machine with a GPU");
+	if (options->cudart)
+		return gp_diag_usage(diag, options->command,
+				     "--cudart is for --device cuda",
+				     "a simulated device needs no CUDA");
+	return GP_OK;
+}
+
 void gp_options_release(struct gp_options *options)
 {
 	free(options->knobs);

@@ -112,6 +112,9 @@ enum gp_status gp_options_parse(struct gp_options *options,
 /* The number of threads: --jobs, else the processors that this process may use.
  */
 size_t gp_options_threads(const struct gp_options *options);
+/* GP_USAGE: an option is given that only matters with --device cuda. */
+enum gp_status gp_options_check_device(const struct gp_options *options,
+				       struct gp_diag *diag);
 void gp_options_release(struct gp_options *options);
 
 /* "Did you mean": the one of the words that is nearest to one that is not

@@ -221,7 +221,7 @@ static enum gp_status check(const struct gp_options *options,
 			"of report, events and timeline only one can go to "
 			"standard output",
 			"give the others a file");
-	return gp_cuda_check_options(options, diag);
+	return gp_options_check_device(options, diag);
 }
 
 static enum gp_status read_traces(struct session *s, struct gp_diag *diag)

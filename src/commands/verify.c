@@ -214,7 +214,7 @@ static enum gp_status check(const struct gp_options *options,
 				     "--engine is for --device cuda",
 				     "without --device cuda, the engine that "
 				     "is compared with gpupool's is PyTorch's");
-	return gp_cuda_check_options(options, diag);
+	return gp_options_check_device(options, diag);
 }
 
 static enum gp_status verify_command(const struct gp_options *options,

@@ -7,12 +7,12 @@ WASM := $(B)/gpupool.wasm
 WASM_CC ?= clang
 # What runs programs, loads libraries or talks to a device is left out: what the
 # rest asks of it is answered in src/commands/wasm/left_out.c.
-WASM_SRC := $(filter-out src/simcuda/% src/record/% src/device/cuda/% \
+WASM_SHARED := $(filter-out src/simcuda/% src/record/% src/device/cuda/% \
 	src/allocator/torch/% src/allocator/plugin/% src/allocator/channel.c \
 	$(addprefix src/commands/,bench.c check.c child.c doctor.c \
 	fit.c installed.c live_page.c mcp.c mcp_tools.c own_folder.c planner.c \
-	record.c recorded.c recording.c verify.c),$(SRC)) \
-	$(wildcard src/commands/wasm/*.c src/base/wasi/*.c)
+	record.c recorded.c recording.c verify.c) src/report/bench.c,$(SRC))
+WASM_SRC := $(WASM_SHARED) $(wildcard src/commands/wasm/*.c src/base/wasi/*.c)
 WASM_TEXTS := $(filter src/%,$(TEXTS))
 WASM_OBJ := $(WASM_SRC:%.c=$(W)/obj/%.o) $(WASM_TEXTS:%=$(W)/obj/%.o)
 WASM_LIBS := $(W)/libs
@@ -53,6 +53,11 @@ $(PAGE_FOLDER)/index.html: $(WASM) $(APP_MODULES) $(WORKER_MODULES) \
 $(WASM): $(WASM_OBJ) $(WASM_LIBS)/libs.a
 	$(call say,LINK)
 	$(Q)$(WASM_LINK) -o $@ $(WASM_OBJ) $(WASM_LIBS)/libs.a
+
+# That left_out.c answers all that is asked, found without wasm's packages.
+wasm-whole: $(WASM_SHARED:%.c=$(B)/obj/%.o) $(WASM_TEXTS:%=$(B)/obj/%.o)
+	$(Q)$(COMPILE) $(FOR_LIBRARY) -shared -Wl,-z,defs -o /dev/null $^ \
+		src/commands/wasm/left_out.c $(LDFLAGS) $(LIBS)
 
 $(WASM_OBJ): $(WASM_LIBS)/libs.a
 
