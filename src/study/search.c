@@ -74,17 +74,17 @@ static uint64_t capacity_of(const struct session *s, const struct slice *slice)
 
 /* Whether the slice has to be searched: the release accepts the settings, they
  * may be used, and live memory, rounded by them, fits. */
-static bool is_open(const struct session *s, const struct slice *slice,
-		    const char *conf, struct gp_settings *settings)
+static bool is_open(struct session *s, const struct slice *slice,
+		    const char *conf)
 {
-	const struct gp_case *c = case_of(s, slice);
+	struct gp_settings settings;
 	struct gp_diag ignored = { 0 };
 
-	gp_settings_init(settings, s->config->release);
+	gp_settings_init(&settings, s->config->release);
 	return s->status == GP_OK && !trial_must_not(s, conf) &&
-	       gp_settings_parse(settings, conf, &ignored) == GP_OK &&
-	       gp_study_live_rounded(c->trace, c->device, settings) <=
-		       capacity_of(s, slice);
+	       gp_settings_parse(&settings, conf, &ignored) == GP_OK &&
+	       !trial_is_below_live(s, &settings, slice->index,
+				    capacity_of(s, slice));
 }
 
 static void add_found(struct session *s, const char *conf)
@@ -157,13 +157,12 @@ struct parts {
 
 static void open_part(struct parts *parts, const struct slice *slice)
 {
-	const struct session *s = parts->s;
+	struct session *s = parts->s;
 	const struct gp_case *c = case_of(s, slice);
 	struct part *part = &parts->items[parts->count++];
-	struct gp_settings settings;
 
 	part->conf = conf_of(s, slice);
-	part->is_open = is_open(s, slice, part->conf, &settings);
+	part->is_open = is_open(s, slice, part->conf);
 	part->config = (struct gp_cover_config){
 		.trace = c->trace,
 		.device = c->device,

@@ -381,15 +381,30 @@ static uint64_t live_rounded(struct session *s, size_t index,
 	return live->bytes;
 }
 
-/* Whether the capacity is below live memory as rounded by the settings: then it
- * cannot serve every request. */
-static bool is_below_live(struct session *s, const struct gp_trial *trial,
-			  size_t index, uint64_t capacity)
+/* What may be reserved of the capacity. The memory fraction counts only if it
+ * applies to all that is reserved. */
+static uint64_t most_reserved(const struct gp_case *c,
+			      const struct gp_settings *settings,
+			      uint64_t capacity)
 {
-	struct gp_settings settings = settings_of(s, trial);
+	const struct gp_device_trace *t = &c->trace->devices[c->device];
+	double fraction = settings->memory_fraction;
 
-	return !s->refused[index] &&
-	       capacity < live_rounded(s, index, &settings);
+	if (fraction <= 0 || fraction >= 1 || t->start.segment_count)
+		return capacity;
+	for (size_t i = 0; i < t->event_count; i++)
+		if (t->events[i].kind == GP_SET_FRACTION)
+			return capacity;
+	return (uint64_t)(fraction * (double)capacity);
+}
+
+bool trial_is_below_live(struct session *s, const struct gp_settings *settings,
+			 size_t index, uint64_t capacity)
+{
+	const struct gp_case *c = &s->config->cases[index];
+
+	return !s->refused[index] && most_reserved(c, settings, capacity) <
+					     live_rounded(s, index, settings);
 }
 
 /* Whether a case is known, or shown by one replay, to need more. */
@@ -397,11 +412,14 @@ static bool needs_more(struct session *s, struct gp_trial *trial, size_t index,
 		       uint64_t than)
 {
 	struct gp_trial_case *one = &trial->cases[index];
+	struct gp_settings settings;
 
 	if (one->need)
 		return one->need > than;
-	if (one->need_above < than && (is_below_live(s, trial, index, than) ||
-				       !serves_at(s, trial, index, than)))
+	settings = settings_of(s, trial);
+	if (one->need_above < than &&
+	    (trial_is_below_live(s, &settings, index, than) ||
+	     !serves_at(s, trial, index, than)))
 		one->need_above = than;
 	return one->need_above >= than;
 }

@@ -52,6 +52,11 @@ void trial_measure(struct session *s, struct gp_trial *trial);
 /* The same, unless a single replay shows that the need is above `most`. */
 void trial_measure_to(struct session *s, struct gp_trial *trial, uint64_t most);
 
+/* Whether what may be reserved of the capacity is less than live memory as the
+ * settings round it: then no settings that round so serve every request. */
+bool trial_is_below_live(struct session *s, const struct gp_settings *settings,
+			 size_t index, uint64_t capacity);
+
 /* Estimates the need of cases that are windows, once. */
 void trial_estimate(struct session *s, struct gp_trial *trial);
 /* An upper bound of the need: of windows as estimated. 0: not known. */

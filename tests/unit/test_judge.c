@@ -58,16 +58,16 @@ static struct gp_trace *with_a_hole(void)
 			   "{\"op\":\"alloc\",\"id\":4,\"size\":314572800}"));
 }
 
-static struct gp_study on_threads(const struct gp_trace *trace,
-				  uint64_t capacity, const char *without,
-				  size_t threads)
+static struct gp_study with_conf(const struct gp_trace *trace,
+				 uint64_t capacity, const char *conf,
+				 const char *without, size_t threads)
 {
 	const struct gp_case one = { .trace = trace, .capacity = capacity };
 	struct gp_study_config config = {
 		.cases = &one,
 		.case_count = 1,
 		.release = GP_RELEASE_LAST,
-		.conf = "",
+		.conf = conf,
 		.engine = gp_engine_find("caching"),
 		.prices = gp_prices_built_in(),
 		.without = &without,
@@ -79,6 +79,13 @@ static struct gp_study on_threads(const struct gp_trace *trace,
 
 	ck_assert_int_eq(gp_study(&config, &study, &diag), GP_OK);
 	return study;
+}
+
+static struct gp_study on_threads(const struct gp_trace *trace,
+				  uint64_t capacity, const char *without,
+				  size_t threads)
+{
+	return with_conf(trace, capacity, "", without, threads);
 }
 
 static struct gp_study study_at(const struct gp_trace *trace, uint64_t capacity,
@@ -469,6 +476,41 @@ static void check_equal(const struct gp_study *a, const struct gp_study *b)
 	ck_assert_uint_eq(v->searched, w->searched);
 }
 
+/* The hole takes 500 MiB at least, and 700 as it is: below, only the settings
+ * that people use are tried, and not all values. */
+START_TEST(no_search_where_the_fraction_leaves_less_than_is_live)
+{
+	static const struct {
+		const char *conf;
+		uint64_t capacity, need; /* MiB */
+		enum gp_verdict_kind kind;
+	} rows[] = {
+		{ "per_process_memory_fraction:0.8", 600, 626,
+		  GP_VERDICT_NO_SETTING },
+		{ "per_process_memory_fraction:0.8", 624, 626,
+		  GP_VERDICT_NO_SETTING },
+		{ "per_process_memory_fraction:0.8", 626, 626,
+		  GP_VERDICT_SETTING },
+		{ "per_process_memory_fraction:1", 600, 500,
+		  GP_VERDICT_SETTING },
+	};
+	struct gp_trace *trace = with_a_hole();
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct gp_study s =
+			with_conf(trace, rows[i].capacity * MIB, rows[i].conf,
+				  "expandable_segments", 1);
+
+		ck_assert_int_eq(s.verdicts[0].kind, rows[i].kind);
+		ck_assert_uint_eq(s.verdicts[0].need, rows[i].need * MIB);
+		ck_assert_uint_lt(s.verdicts[0].searched, 30);
+		ck_assert(s.verdicts[0].is_complete);
+		gp_study_release(&s);
+	}
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 START_TEST(threads_change_no_verdict)
 {
 	struct gp_trace *traces[] = { with_a_hole(), beyond_help(), window() };
@@ -510,6 +552,7 @@ int main(void)
 		{ a_window_spares_nothing_where_a_whole_trace_needs_more, 0 },
 		{ where_no_setting_serves_all_two_together_may, 0 },
 		{ a_study_takes_few_runs, 0 },
+		{ no_search_where_the_fraction_leaves_less_than_is_live, 0 },
 		{ threads_change_no_verdict, 0 },
 	};
 
