@@ -81,9 +81,13 @@ static bool is_open(struct session *s, const struct slice *slice,
 	struct gp_diag ignored = { 0 };
 
 	gp_settings_init(&settings, s->config->release);
-	return s->status == GP_OK && !trial_must_not(s, conf) &&
-	       gp_settings_parse(&settings, conf, &ignored) == GP_OK &&
-	       !trial_is_below_live(s, &settings, slice->index,
+	if (s->status != GP_OK || trial_must_not(s, conf) ||
+	    gp_settings_parse(&settings, conf, &ignored) != GP_OK)
+		return false;
+	/* The value with which most may be reserved. */
+	if (slice->searched & LARGE)
+		settings.large_segment_size = MOST_LARGE << 20;
+	return !trial_is_below_live(s, &settings, slice->index,
 				    capacity_of(s, slice));
 }
 

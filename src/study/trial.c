@@ -381,8 +381,12 @@ static uint64_t live_rounded(struct session *s, size_t index,
 	return live->bytes;
 }
 
-/* What may be reserved of the capacity. The memory fraction counts only if it
- * applies to all that is reserved. */
+/*
+ * What may be reserved of the capacity. The memory fraction counts only if it
+ * applies to all that is reserved. Expandable segments may exceed it by less
+ * than a page: the limit is compared with the request, before it is rounded up
+ * to whole pages. PyTorch: alloc_block, ExpandableSegment::map.
+ */
 static uint64_t most_reserved(const struct gp_case *c,
 			      const struct gp_settings *settings,
 			      uint64_t capacity)
@@ -393,9 +397,14 @@ static uint64_t most_reserved(const struct gp_case *c,
 	if (fraction <= 0 || fraction >= 1 || t->start.segment_count)
 		return capacity;
 	for (size_t i = 0; i < t->event_count; i++)
-		if (t->events[i].kind == GP_SET_FRACTION)
+		if (t->events[i].kind == GP_SET_FRACTION ||
+		    t->events[i].kind == GP_SET_SETTINGS)
 			return capacity;
-	return (uint64_t)(fraction * (double)capacity);
+	return gp_smaller(capacity,
+			  gp_sum((uint64_t)(fraction * (double)capacity),
+				 settings->expandable_segments
+					 ? settings->large_segment_size
+					 : 0));
 }
 
 bool trial_is_below_live(struct session *s, const struct gp_settings *settings,

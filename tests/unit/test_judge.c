@@ -511,6 +511,25 @@ START_TEST(no_search_where_the_fraction_leaves_less_than_is_live)
 }
 END_TEST
 
+/* The limit is compared with 50 MiB; then 64 are mapped in pages, and the other
+ * requests are served from it. */
+START_TEST(whole_pages_may_exceed_the_fraction)
+{
+	struct gp_trace *trace = trace_of(ONE_DEVICE(ALLOC(
+		1, 52428800) "," ALLOC(2, 4194304) "," ALLOC(3, 9437184)));
+	struct gp_study s = with_conf(
+		trace, 66 * MIB, "per_process_memory_fraction:0.8", NULL, 1);
+
+	ck_assert_int_eq(s.verdicts[0].kind, GP_VERDICT_SETTING);
+	ck_assert_str_eq(s.verdicts[0].conf,
+			 "per_process_memory_fraction:0.8,"
+			 "expandable_segments:True,large_segment_size_mb:16");
+	ck_assert_uint_eq(s.verdicts[0].need, 64 * MIB);
+	gp_study_release(&s);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 START_TEST(threads_change_no_verdict)
 {
 	struct gp_trace *traces[] = { with_a_hole(), beyond_help(), window() };
@@ -553,6 +572,7 @@ int main(void)
 		{ where_no_setting_serves_all_two_together_may, 0 },
 		{ a_study_takes_few_runs, 0 },
 		{ no_search_where_the_fraction_leaves_less_than_is_live, 0 },
+		{ whole_pages_may_exceed_the_fraction, 0 },
 		{ threads_change_no_verdict, 0 },
 	};
 
