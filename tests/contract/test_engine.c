@@ -528,6 +528,7 @@ static const char *const words[][2] = {
 	{ "alloc", "{\"op\": \"alloc\", \"id\": %s, \"size\": %s}" },
 	{ "free", "{\"op\": \"free\", \"id\": %s}" },
 	{ "use", "{\"op\": \"record_stream\", \"id\": %s, \"stream\": %s}" },
+	{ "somewhere", "{\"op\": \"record_stream\", \"id\": %s}" },
 	{ "stream", "{\"op\": \"synchronize\", \"stream\": %s}" },
 	{ "block", "{\"op\": \"synchronize\", \"id\": %s}" },
 	{ "all", "{\"op\": \"synchronize\"}" },
@@ -730,6 +731,27 @@ START_TEST(test_a_wait_for_one_block_frees_it)
 }
 END_TEST
 
+/* Nothing is known of the stream that it was used on, and so of others' work
+ * there. */
+START_TEST(test_a_wait_for_one_block_frees_no_other)
+{
+	const struct gp_engine *engine = engine_of(_i);
+	struct gp_replay_result result;
+	struct log log;
+
+	skip_unless_there(engine);
+	result = run(engine,
+		     trace_from("", "work 1 16; use 1 0; alloc 2 1000;"
+				    "somewhere 2; free 1; free 2; block 2;"
+				    "work 3 16"),
+		     GP_UNLIMITED, &log);
+	if (completed_by(&log, 0) != 4)
+		ck_assert_uint_eq(completed_by(&log, 0), SIZE_MAX);
+	check_state(&result);
+	gp_replay_release(&result);
+}
+END_TEST
+
 /* A block in use, one that waits for another stream, and free memory. */
 #define START                                                                  \
 	"\"start\": {\"segments\": [{\"address\": 1073741824, "                \
@@ -856,6 +878,7 @@ int main(void)
 		test_fraction_is_a_limit,
 		test_a_block_waits_for_each_stream,
 		test_a_wait_for_one_block_frees_it,
+		test_a_wait_for_one_block_frees_no_other,
 		test_a_start_is_given_back,
 		test_a_start_that_does_not_fit,
 		test_a_graphs_pool_goes_back,

@@ -162,6 +162,44 @@ START_TEST(test_blocks_that_wait)
 }
 END_TEST
 
+/* A free block in front of a segment, which requests of up to 1 MiB would not
+ * be served from. */
+START_TEST(test_no_small_request_cuts_a_large_segment)
+{
+	static const uint64_t sizes[] = { 512, MIB - 512, MIB, MIB + 512 };
+	const struct gp_segment segment = { .size = 20 * MIB, .blocks = 2 };
+
+	for (size_t i = 0; i < COUNT_OF(sizes); i++) {
+		uint64_t rest = 20 * MIB - sizes[i];
+		const struct gp_block blocks[] = {
+			{ .size = sizes[i], .id = GP_NO_ID },
+			{ .addr = sizes[i],
+			  .size = rest,
+			  .requested = rest,
+			  .state = GP_ACTIVE },
+		};
+		struct gp_device_trace device = {
+			.start = { &segment, blocks, 1, 2 }, .block_ids = 1
+		};
+		struct gp_trace trace = { .devices = &device,
+					  .device_count = 1 };
+		struct gp_settings settings;
+		struct prologue p;
+		size_t cuts = 0;
+
+		gp_settings_init(&settings, GP_RELEASE_LAST);
+		prologue_make(&p, &trace, 0, &settings);
+		for (size_t k = 0; k < p.length; k++) {
+			if (p.events[k].kind == GP_ALLOC)
+				ck_assert_uint_gt(p.events[k].size, MIB);
+			cuts += p.events[k].size == sizes[i];
+		}
+		ck_assert_uint_eq(cuts, sizes[i] > MIB);
+		prologue_release(&p);
+	}
+}
+END_TEST
+
 /* A segment of three blocks, and a variant for each difference. */
 START_TEST(test_what_differs_is_not_alike)
 {
@@ -228,6 +266,7 @@ int main(void)
 		{ test_default_settings, 0 },
 		{ test_expandable_segments, 0 },
 		{ test_blocks_that_may_not_be_split, 0 },
+		{ test_no_small_request_cuts_a_large_segment, 0 },
 		{ test_blocks_that_wait, 0 },
 		{ test_what_differs_is_not_alike, 0 },
 		{ test_an_empty_start_has_no_prologue, 0 },

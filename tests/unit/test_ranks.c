@@ -192,6 +192,32 @@ START_TEST(test_the_memory_at_the_start_may_lie_elsewhere)
 }
 END_TEST
 
+/* Addresses count from the first to the last byte of what was there. */
+START_TEST(test_addresses_count_where_memory_was)
+{
+	static const char form[] =
+		TRACE("", WINDOW("140000000901120", "2097152"),
+		      "{\"op\": \"alloc\", \"id\": 2, \"size\": 512, "
+		      "\"addr\": %llu}");
+	static const struct {
+		unsigned long long addr;
+		bool counts;
+	} rows[] = {
+		{ 140000000901119, false },
+		{ 140000000901120, true },
+		{ 140000021872639, true },
+		{ 140000021872640, false },
+	};
+	char none[1024], text[1024];
+
+	snprintf(none, sizeof(none), form, 0ULL);
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		snprintf(text, sizeof(text), form, rows[i].addr);
+		ck_assert_msg(alike(none, text) != rows[i].counts, "%zu", i);
+	}
+}
+END_TEST
+
 /* ---- each member of a trace, changed by one ---- */
 
 struct copy {
@@ -358,6 +384,7 @@ int main(void)
 		{ test_whatever_a_replay_reads_makes_another_class, 0 },
 		{ test_an_unknown_stream_is_alike, 0 },
 		{ test_the_memory_at_the_start_may_lie_elsewhere, 0 },
+		{ test_addresses_count_where_memory_was, 0 },
 		{ test_each_member_that_a_replay_reads_makes_another_class, 0 },
 		{ test_a_start_may_have_more_blocks_than_there_are_events, 0 },
 		{ test_classes_count_their_files, 0 },

@@ -857,7 +857,8 @@ static enum gp_status create_silent(const struct gp_allocator_config *config,
 	return status;
 }
 
-/* Of 20 MiB 5 are in use, and of 30 MiB 20. */
+/* Of 20 MiB 5 are in use, and of 30 MiB 20; then nothing is free,
+ * and then only the first one. */
 START_TEST(the_largest_free_block_is_looked_for)
 {
 	static const struct gp_engine silent = { .name = "silent",
@@ -875,6 +876,16 @@ START_TEST(the_largest_free_block_is_looked_for)
 	config.engine = &silent;
 	result = played(&config);
 	ck_assert_uint_eq(result.at_end.largest_free, 15 << 20);
+	gp_replay_release(&result);
+	gp_trace_destroy(trace);
+	trace = trace_of(
+		ONE_DEVICE("{\"op\": \"alloc\", \"id\": 1, \"size\": 31457280},"
+			   "{\"op\": \"alloc\", \"id\": 2, \"size\": 20971520},"
+			   "{\"op\": \"free\", \"id\": 1}"));
+	config.trace = trace;
+	result = played(&config);
+	ck_assert_uint_eq(result.at_peak.largest_free, 0);
+	ck_assert_uint_eq(result.at_end.largest_free, 30 << 20);
 	gp_replay_release(&result);
 	gp_trace_destroy(trace);
 }

@@ -273,7 +273,7 @@ END_TEST
 /* So many lines that pairs are not weighed: those of one number are one. */
 START_TEST(very_many_lines_are_paired_by_number)
 {
-	enum { MANY = 2100 };
+	enum { MOST_WEIGHED = 2048, MANY = 2100 };
 	static struct gp_share a[MANY], b[MANY];
 	struct gp_share_pair *pairs;
 	size_t count, stayed = 0;
@@ -296,6 +296,13 @@ START_TEST(very_many_lines_are_paired_by_number)
 	/* Of the numbers below 4200 each sixth is in both. */
 	ck_assert_uint_eq(stayed, 700);
 	ck_assert_uint_eq(count, 2 * MANY - 700);
+	free(pairs);
+	/* Of the most that are weighed, each has one that asks the same. */
+	count = gp_share_match(a, MOST_WEIGHED, b, MOST_WEIGHED, &pairs);
+	ck_assert_uint_eq(count, MOST_WEIGHED);
+	free(pairs);
+	count = gp_share_match(a, MOST_WEIGHED, b, MOST_WEIGHED + 1, &pairs);
+	ck_assert_uint_gt(count, MOST_WEIGHED + 1);
 	free(pairs);
 }
 END_TEST

@@ -65,6 +65,11 @@ static const struct row rows[] = {
 	{ { UNWINDER, "void std::f(int)", "main" }, "main", NULL },
 	{ { UNWINDER, "mystd::f(int)", "main" }, "mystd::f", NULL },
 	{ { UNWINDER, "my::std::f(int)", "main" }, "my::std::f", NULL },
+	{ { UNWINDER, "my::xstd::f(int)", "main" }, "my::xstd::f", NULL },
+	{ { UNWINDER, "my::f<std::g>(int)", "main" }, "main", NULL },
+	{ { UNWINDER, "my::f<::std::g>(int)", "main" },
+	  "my::f<::std::g>",
+	  NULL },
 	/* An operator's overload is no part of its name, however short that is.
 	 */
 	{ { UNWINDER, "at::_ops::t_Tensor::call(int)", "/lm/run.py:8 main" },
