@@ -325,6 +325,25 @@ START_TEST(the_same_requests_hold_the_same)
 }
 END_TEST
 
+START_TEST(parts_add_up_at_each_moment)
+{
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct gp_trace *trace = trace_of(rows[i].events);
+		uint64_t moments = trace->devices->event_count;
+		struct taken taken;
+
+		for (uint64_t at = 0; at < moments; at++) {
+			ck_assert(take_at(trace, at, rows[i].conf, &taken));
+			ck_assert_uint_eq(sum(&taken.breakdown),
+					  taken.breakdown.reserved);
+			ck_assert_uint_eq(taken.breakdown.event, at);
+			gp_replay_release(&taken.result);
+		}
+		gp_trace_destroy(trace);
+	}
+}
+END_TEST
+
 START_TEST(parts_add_up_on_every_trace)
 {
 	ck_assert_uint_ge(check_all("traces/tiny/*.json"), 15);
@@ -367,6 +386,7 @@ int main(void)
 		{ the_fullest_moment_of_the_peak_counts, 0 },
 		{ the_first_moment_that_holds_the_most_is_taken, 0 },
 		{ the_same_requests_hold_the_same, 0 },
+		{ parts_add_up_at_each_moment, 0 },
 		{ parts_add_up_on_every_trace, 0 },
 		{ parts_add_up_on_real_snapshots, 0 },
 		{ a_moment_that_cannot_be_adds_up_all_the_same, 0 },

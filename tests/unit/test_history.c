@@ -2,61 +2,8 @@
 /* What a snapshot's history says about its program and its beginning. */
 #include "gpupool/trace.h"
 
-#include "suite.h"
+#include "snapshot_text.h"
 #include "trace/check.h"
-#include "trace_text.h"
-
-#define SNAPSHOT(segments, entries)                                            \
-	"{\"segments\": [" segments "], \"device_traces\": [[" entries "]]}"
-
-#define SEGMENT(addr, size, type, blocks)                                      \
-	"{\"device\": 0, \"address\": " #addr ", \"total_size\": " #size       \
-	", \"stream\": 0, \"segment_type\": \"" type                           \
-	"\", \"blocks\": [" blocks "]}"
-
-#define BLOCK(addr, size, requested, state)                                    \
-	"{\"address\": " #addr ", \"size\": " #size                            \
-	", \"requested_size\": " #requested ", \"state\": \"" state "\"}"
-
-#define ENTRY(action, addr, size)                                              \
-	"{\"action\": \"" action "\", \"addr\": " #addr ", \"size\": " #size   \
-	", \"stream\": 0}"
-
-#define OOM(size)                                                              \
-	"{\"action\": \"oom\", \"device_free\": 100, \"size\": " #size         \
-	", \"stream\": 0}"
-
-/* A snapshot under settings of the program's. */
-#define UNDER(conf, segments, entries)                                         \
-	"{\"allocator_settings\": {\"PYTORCH_CUDA_ALLOC_CONF\": \"" conf       \
-	"\"}, \"segments\": [" segments "], \"device_traces\": [[" entries     \
-	"]]}"
-
-#define ACTIVE	 "active_allocated"
-#define INACTIVE "inactive"
-
-/* The kinds of a device's events, as a text to compare. */
-static const char *kinds_of(const struct gp_trace *trace)
-{
-	static char text[1024];
-	const struct gp_device_trace *d = &trace->devices[0];
-	size_t at = 0;
-
-	text[0] = 0;
-	for (size_t i = 0; i < d->event_count; i++)
-		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s",
-				       i ? " " : "",
-				       gp_event_kind_name(d->events[i].kind));
-	return text;
-}
-
-static struct gp_trace *whole(const char *text)
-{
-	struct gp_trace *trace = trace_of(text);
-
-	ck_assert_uint_eq(trace->device_count, 1);
-	return trace;
-}
 
 START_TEST(a_free_and_its_completion_are_one_event)
 {
@@ -269,34 +216,93 @@ START_TEST(addresses_that_another_stream_or_pool_has_next_were_given_up)
 }
 END_TEST
 
-/* 20 MiB amid the 40 MiB of a request are unmapped and mapped again; it could
- * have had them before, unless a part of them was waited for. */
+/* Pages amid the 40 MiB of a request are unmapped and mapped again; it could
+ * have had them before, unless a part of it was waited for, or it has more than
+ * these. */
 START_TEST(pages_amid_a_free_block_are_not_given_back_for_it)
 {
-	static const char *const completed[] = {
-		ENTRY("free_completed", 41943040, 2097152),
-		ENTRY("free_completed", 209715200, 2097152),
+	static const struct {
+		unsigned completed, given, grown;
+		bool is_programs;
+	} rows[] = {
+		{ 31456768, 20971520, 20971520, true }, /* right before it */
+		{ 31457280, 20971520, 20971520, false },
+		{ 41943040, 20971520, 20971520, false },
+		{ 73399808, 20971520, 20971520, false },
+		{ 73400320, 20971520, 20971520, true }, /* right behind it */
+		{ 209715200, 41943040, 20971520, true },
+		{ 209715200, 20971520, 41943040, false },
 	};
-	static const char end[] =
+	static const char form[] = SNAPSHOT(
 		"{\"address\": 20971520, \"total_size\": 62914560, "
 		"\"stream\": 0, \"segment_type\": \"large\", "
 		"\"is_expandable\": true, \"blocks\": ["
 		"{\"size\": 10485760, \"state\": \"inactive\"}, "
 		"{\"size\": 41943040, \"state\": \"active_allocated\"}, "
-		"{\"size\": 10485760, \"state\": \"inactive\"}]}";
-	const char *given = ENTRY("segment_unmap", 41943040, 20971520);
-	const char *grown = ENTRY("segment_map", 41943040, 20971520);
-	const char *taken = ENTRY("alloc", 31457280, 41943040);
+		"{\"size\": 10485760, \"state\": \"inactive\"}]}",
+		ASKED OTHER
+			ENTRY_AS("free_completed", "%u", "512") ", " ENTRY_AS(
+				"segment_unmap", "41943040",
+				"%u") ", " ENTRY_AS("segment_map", "41943040",
+						    "%u") ", " ENTRY("alloc",
+								     31457280,
+								     41943040));
 
-	for (size_t i = 0; i < COUNT_OF(completed); i++) {
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		char text[2048];
 		struct gp_trace *trace;
 
-		snprintf(text, sizeof(text),
-			 SNAPSHOT("%s", ASKED OTHER "%s, %s, %s, %s"), end,
-			 completed[i], given, grown, taken);
+		snprintf(text, sizeof(text), form, rows[i].completed,
+			 rows[i].given, rows[i].grown);
 		trace = whole(text);
-		ck_assert_uint_eq(trace->devices[0].guesses.empty_caches, i);
+		ck_assert_msg(trace->devices[0].guesses.empty_caches ==
+				      rows[i].is_programs,
+			      "%zu", i);
+		gp_trace_destroy(trace);
+	}
+}
+END_TEST
+
+/* A request of up to 1 MiB is served from small segments, a larger one from
+ * large ones that are as large. */
+START_TEST(what_has_the_requests_size_could_have_served_it)
+{
+	static const struct {
+		unsigned given, grown, taken;
+		bool could;
+	} rows[] = {
+		{ 25165824, 2097152, 1048576, false },
+		{ 25165824, 20971520, 1049088, true },
+		{ 2097152, 2097152, 1048576, true },
+		{ 2097152, 20971520, 1049088, false },
+		{ 20971520, 20971520, 20971520, true },
+		{ 18874368, 20971520, 20971520, false },
+	};
+	static const char form[] = SNAPSHOT(
+		SEGMENT_AS("20971520", "%u", "%s",
+			   "{\"size\": %u, \"state\": \"active_allocated\"}"
+			   "%s"),
+		ENTRY_AS("segment_free", "209715200", "%u") ", " ENTRY_AS(
+			"segment_alloc", "20971520",
+			"%u") ", " ENTRY_AS("alloc", "20971520", "%u"));
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		unsigned rest = rows[i].grown - rows[i].taken;
+		char text[1024], free_block[64] = "";
+		struct gp_trace *trace;
+
+		if (rest)
+			snprintf(free_block, sizeof(free_block),
+				 ", {\"size\": %u, \"state\": \"inactive\"}",
+				 rest);
+		snprintf(text, sizeof(text), form, rows[i].grown,
+			 rows[i].grown == 2097152 ? "small" : "large",
+			 rows[i].taken, free_block, rows[i].given,
+			 rows[i].grown, rows[i].taken);
+		trace = whole(text);
+		ck_assert_msg(trace->devices[0].guesses.empty_caches ==
+				      rows[i].could,
+			      "%zu", i);
 		gp_trace_destroy(trace);
 	}
 }
@@ -548,33 +554,43 @@ START_TEST(slack_behind_a_block_is_the_blocks)
 }
 END_TEST
 
-#define LATER(first, second, third)                                            \
-	SNAPSHOT(                                                              \
-		SEGMENT(first, 20971520, "large",                              \
-			BLOCK(first, 2621440, 0, INACTIVE) ", " BLOCK(         \
-				second, 3145728, 3145728,                      \
-				ACTIVE) ", " BLOCK(third, 15204352, 0,         \
-						   INACTIVE)),                 \
-		ENTRY("alloc", second, 3145728) ", " ENTRY(                    \
-			"free_requested", first,                               \
-			2097152) ", " ENTRY("free_completed", first, 2097152))
-
 /* A block of 2 MiB asked, before a long free run; what is allocated next
- * behind it begins 512 KiB later, so that is where it ended. */
+ * behind it begins there or later, so that is where it ended. */
 START_TEST(a_later_neighbour_shows_where_a_block_ended)
 {
-	static const char *const texts[] = {
-		LATER(20971520, 23592960, 26738688),
-		/* below its size */
-		LATER(1048576, 3670016, 6815744),
+	static const struct {
+		unsigned at, slack;
+	} rows[] = {
+		{ 20971520, 524288 },  { 1048576, 524288 }, /* below its size */
+		{ 20971520, 0 },       { 20971520, 512 },
+		{ 20971520, 1048576 },
 	};
+	static const char form[] = SNAPSHOT(
+		SEGMENT_AS("%u", "20971520", "large",
+			   BLOCK_AS("%u", "%u", "0", INACTIVE) ", " BLOCK_AS(
+				   "%u", "3145728", "3145728",
+				   ACTIVE) ", " BLOCK_AS("%u", "%u", "0",
+							 INACTIVE)),
+		ENTRY_AS("alloc", "%u", "3145728") ", " ENTRY_AS(
+			"free_requested", "%u",
+			"2097152") ", " ENTRY_AS("free_completed", "%u",
+						 "2097152"));
 
-	for (size_t i = 0; i < COUNT_OF(texts); i++) {
-		struct gp_trace *trace = whole(texts[i]);
-		const struct gp_state *start = &trace->devices[0].start;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		unsigned at = rows[i].at, size = 2097152 + rows[i].slack;
+		char text[2048];
+		struct gp_trace *trace;
+		const struct gp_state *start;
 
+		snprintf(text, sizeof(text), form, at, at, size, at + size,
+			 at + size + 3145728, 20971520 - size - 3145728,
+			 at + size, at, at);
+		trace = whole(text);
+		start = &trace->devices[0].start;
 		ck_assert_uint_eq(start->block_count, 2);
-		ck_assert_uint_eq(start->blocks[0].size, 2621440);
+		ck_assert_uint_eq(start->blocks[0].size, size);
+		ck_assert_uint_eq(trace->devices[0].guesses.block_slack,
+				  rows[i].slack != 0);
 		gp_trace_destroy(trace);
 	}
 }
@@ -750,206 +766,6 @@ START_TEST(a_snapshot_from_the_start_is_complete)
 }
 END_TEST
 
-/* ---- pools ---- */
-
-/* In the private pool of that number, or 0. */
-#define SEGMENT_OF(pool, addr, size, blocks)                                   \
-	"{\"device\": 0, \"address\": " #addr ", \"total_size\": " #size       \
-	", \"stream\": 0, \"segment_type\": \"large\", \"segment_pool_id\": "  \
-	"[0, " #pool "], \"blocks\": [" blocks "]}"
-
-#define ENTRY_OF(pool, action, addr, size)                                     \
-	"{\"action\": \"" action "\", \"addr\": " #addr ", \"size\": " #size   \
-	", \"stream\": 0, \"pool_id\": [0, " #pool "]}"
-
-#define POOL_AT_END                                                            \
-	SEGMENT_OF(7, 20971520, 20971520,                                      \
-		   BLOCK(20971520, 20971520, 20971520, ACTIVE))
-
-/* An oom has what is free in the place of an address. */
-#define MADE ENTRY("segment_alloc", 20971520, 20971520) ", "
-#define FAILED                                                                 \
-	", {\"action\": \"oom\", \"device_free\": 20971600, "                  \
-	"\"size\": 900000000, \"stream\": 0}"
-
-START_TEST(entries_without_a_pool_have_that_of_their_segment)
-{
-	struct gp_trace *trace = whole(
-		SNAPSHOT(POOL_AT_END, ENTRY("alloc", 83886080, 512) FAILED
-			 ", " MADE TAKEN ", " ENTRY("alloc", 83886592, 512)));
-	const struct gp_device_trace *d = &trace->devices[0];
-
-	for (size_t i = 0; i < d->event_count; i++) {
-		const struct gp_event *event = &d->events[i];
-
-		ck_assert_int_eq(event->pool != 0,
-				 event->kind == GP_SEGMENT_ALLOC ||
-					 (event->kind == GP_ALLOC &&
-					  event->size == 20971520));
-	}
-	gp_trace_destroy(trace);
-}
-END_TEST
-
-/* Whether the refused request of that snapshot is one of a private pool. */
-static bool is_refused_in_pool(const char *text)
-{
-	struct gp_trace *trace = whole(text);
-	const struct gp_device_trace *d = &trace->devices[0];
-	bool is_in_pool = false;
-
-	for (size_t i = 0; i < d->event_count; i++)
-		if (d->events[i].flags & GP_REFUSED)
-			is_in_pool = d->events[i].pool != 0;
-	gp_trace_destroy(trace);
-	return is_in_pool;
-}
-
-/* Nothing is released for a request to a pool that is in use. */
-START_TEST(a_refused_request_has_the_pool_of_the_one_before_it)
-{
-	ck_assert(is_refused_in_pool(SNAPSHOT(POOL_AT_END, MADE TAKEN FAILED)));
-	ck_assert(!is_refused_in_pool(SNAPSHOT(
-		POOL_AT_END, MADE TAKEN
-		", " ENTRY("segment_free", 419430400, 20971520) FAILED)));
-	ck_assert(!is_refused_in_pool(
-		SNAPSHOT(POOL_AT_END, MADE TAKEN
-			 ", " ENTRY("alloc", 83886080, 512) FAILED)));
-}
-END_TEST
-
-/* What was at its address before was another segment. */
-START_TEST(a_pool_has_its_segment_from_when_that_was_allocated)
-{
-#define HERE(action) ENTRY(action, 20971520, 20971520) ", "
-#define EARLIER                                                                \
-	HERE("segment_alloc")                                                  \
-	HERE("alloc")                                                          \
-	HERE("free_requested") HERE("free_completed") HERE("segment_free")
-	struct gp_trace *trace =
-		whole(SNAPSHOT(POOL_AT_END, EARLIER MADE TAKEN));
-	const struct gp_device_trace *d = &trace->devices[0];
-
-	ck_assert_uint_eq(d->guesses.pool_of_segment, 1);
-	for (size_t i = 0; i < d->event_count; i++)
-		ck_assert_int_eq(d->events[i].pool != 0,
-				 i + 2 >= d->event_count);
-	gp_trace_destroy(trace);
-}
-END_TEST
-
-#define MAPPED_AT_END(blocks)                                                  \
-	"{\"device\": 0, \"address\": 20971520, \"total_size\": 20971520, "    \
-	"\"stream\": 0, \"segment_type\": \"large\", \"is_expandable\": "      \
-	"true, "                                                               \
-	"\"segment_pool_id\": [0, 7], \"blocks\": [" blocks "]}"
-
-#define ANOTHER_AT_END                                                         \
-	SEGMENT_OF(7, 62914560, 20971520,                                      \
-		   BLOCK(62914560, 20971520, 20971520, ACTIVE))
-#define MAPPED_TWICE                                                           \
-	HERE("segment_map")                                                    \
-	HERE("alloc")                                                          \
-	HERE("free_requested")                                                 \
-	HERE("free_completed") HERE("segment_unmap") HERE("segment_map") TAKEN
-
-/* An expandable segment goes when nothing is mapped in it, and another may get
- * its address; whatever other segment the pool has. */
-START_TEST(a_pool_has_its_expandable_segment_from_the_first_mapping)
-{
-#define MAPPED MAPPED_AT_END(BLOCK(20971520, 20971520, 20971520, ACTIVE))
-	static const char *const texts[] = {
-		SNAPSHOT(MAPPED, MAPPED_TWICE),
-		SNAPSHOT(MAPPED ", " ANOTHER_AT_END, MAPPED_TWICE),
-	};
-
-	for (size_t t = 0; t < COUNT_OF(texts); t++) {
-		struct gp_trace *trace = whole(texts[t]);
-		const struct gp_device_trace *d = &trace->devices[0];
-
-		for (size_t i = 0; i < d->event_count; i++)
-			ck_assert_int_eq(d->events[i].pool != 0,
-					 i + 2 >= d->event_count);
-		gp_trace_destroy(trace);
-	}
-}
-END_TEST
-
-START_TEST(entries_with_a_pool_keep_it)
-{
-#define IN(pool, action) ENTRY_OF(pool, action, 20971520, 20971520)
-#define WENT		 IN(0, "segment_free") ", "
-	struct gp_trace *trace = whole(SNAPSHOT(
-		POOL_AT_END, IN(0, "segment_alloc") ", " WENT IN(
-				     7, "segment_alloc") ", " IN(7, "alloc")));
-	const struct gp_device_trace *d = &trace->devices[0];
-
-	ck_assert_int_eq(d->events[0].kind, GP_SEGMENT_ALLOC);
-	ck_assert_int_eq(d->events[0].pool, 0);
-	ck_assert_int_ne(d->events[d->event_count - 1].pool, 0);
-	gp_trace_destroy(trace);
-}
-END_TEST
-
-/* A pool's segment goes for a request of that pool, or with its pool. */
-#define OWN(action) IN(7, action) ", "
-#define GOES_FOR(pool)                                                         \
-	SNAPSHOT(SEGMENT_OF(pool, 62914560, 41943040,                          \
-			    BLOCK(62914560, 41943040, 41943040, ACTIVE)),      \
-		 OWN("segment_alloc") OWN("alloc") OWN("free_requested")       \
-			 OWN("free_completed") OWN("segment_free") ENTRY_OF(   \
-				 pool, "segment_alloc", 62914560,              \
-				 41943040) ", " ENTRY_OF(pool, "alloc",        \
-							 62914560, 41943040))
-
-START_TEST(a_pool_makes_room_for_itself_alone)
-{
-	struct gp_trace *own = whole(GOES_FOR(7)), *other = whole(GOES_FOR(0));
-
-	ck_assert_uint_eq(own->devices[0].guesses.segment_order, 0);
-	ck_assert_ptr_null(strstr(kinds_of(own), "pool_release"));
-	ck_assert_ptr_nonnull(strstr(kinds_of(other), "pool_release"));
-	gp_trace_destroy(own);
-	gp_trace_destroy(other);
-}
-END_TEST
-
-/* A segment of pool 7, and one of all: made, free again, given back. */
-#define ITS(action) ENTRY_OF(0, action, 62914560, 41943040) ", "
-#define MADE_OWN    OWN("segment_alloc") OWN("alloc")
-#define MADE_ITS    ITS("segment_alloc") ITS("alloc")
-#define FREE_OWN    OWN("free_requested") OWN("free_completed")
-#define FREE_ITS    ITS("free_requested") ITS("free_completed")
-
-START_TEST(a_cache_is_emptied_of_one_pool_or_of_all)
-{
-	static const struct {
-		const char *text;
-		bool is_of_one;
-	} rows[] = {
-		{ SNAPSHOT("", MADE_OWN FREE_OWN IN(7, "segment_free")), true },
-		{ SNAPSHOT("", MADE_OWN MADE_ITS FREE_OWN FREE_ITS ITS(
-				       "segment_free") IN(7, "segment_free")),
-		  false },
-		{ SNAPSHOT("", MADE_OWN MADE_ITS FREE_OWN FREE_ITS OWN(
-				       "segment_free")
-				       ENTRY_OF(0, "segment_free", 62914560,
-						41943040)),
-		  false },
-	};
-
-	for (size_t i = 0; i < COUNT_OF(rows); i++) {
-		struct gp_trace *trace = whole(rows[i].text);
-		const struct gp_event *event = trace->devices[0].events;
-
-		while (event->kind != GP_EMPTY_CACHE)
-			event++;
-		ck_assert_int_eq(event->pool != 0, rows[i].is_of_one);
-		gp_trace_destroy(trace);
-	}
-}
-END_TEST
-
 int main(void)
 {
 	const struct suite_test tests[] = {
@@ -967,6 +783,7 @@ int main(void)
 		{ addresses_that_another_stream_or_pool_has_next_were_given_up,
 		  0 },
 		{ pages_amid_a_free_block_are_not_given_back_for_it, 0 },
+		{ what_has_the_requests_size_could_have_served_it, 0 },
 		{ free_parts_serve_requests_that_whole_segments_do_not, 0 },
 		{ oversize_segments_make_room_before_others, 0 },
 		{ what_lies_behind_a_segment_does_not_hold_it, 0 },
@@ -987,13 +804,6 @@ int main(void)
 		{ what_does_not_fit_before_the_next_block_had_asked_for_less,
 		  0 },
 		{ a_snapshot_from_the_start_is_complete, 0 },
-		{ entries_without_a_pool_have_that_of_their_segment, 0 },
-		{ a_refused_request_has_the_pool_of_the_one_before_it, 0 },
-		{ a_pool_has_its_segment_from_when_that_was_allocated, 0 },
-		{ a_pool_has_its_expandable_segment_from_the_first_mapping, 0 },
-		{ entries_with_a_pool_keep_it, 0 },
-		{ a_pool_makes_room_for_itself_alone, 0 },
-		{ a_cache_is_emptied_of_one_pool_or_of_all, 0 },
 	};
 
 	return suite_run("history", tests, COUNT_OF(tests));

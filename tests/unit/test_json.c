@@ -172,6 +172,15 @@ static const struct {
 			"\"id\": 1, \"site\": \"x\"}]}"),
 	  "start, segment 0: \"site\" of a block is \"x\"; it must be an index "
 	  "into \"sites\"" },
+	/* No index; a trace in memory has it where there is no site. */
+	{ START(SEGMENT "{\"size\": 512, \"state\": \"active_allocated\", "
+			"\"id\": 1, \"site\": 4294967295}]}"),
+	  "start, segment 0: \"site\" of a block is 4294967295; it must be an "
+	  "index into \"sites\"" },
+	{ START(SEGMENT "{\"size\": 512, \"state\": \"active_allocated\", "
+			"\"id\": 1, \"owner\": 4294967295}]}"),
+	  "start, segment 0: \"owner\" of a block is 4294967295; it must be an "
+	  "index into \"owners\"" },
 	{ START(SEGMENT "{\"size\": 512, \"state\": \"active_allocated\", "
 			"\"id\": 1, \"owner\": \"x\"}]}"),
 	  "start, segment 0: \"owner\" of a block is \"x\"; it must be an "

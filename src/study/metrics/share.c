@@ -403,7 +403,9 @@ static void pair_moves(struct gp_share_pair *pairs, size_t count)
 			    asks_the_same(&pairs[i].a, &pairs[k].b)) {
 				pairs[i].b = pairs[k].b;
 				pairs[i].fate = GP_SHARE_MOVED;
-				pairs[k] = (struct gp_share_pair){ 0 };
+				pairs[k] = (struct gp_share_pair){
+					.fate = GP_SHARE_STAYED
+				};
 			}
 }
 
