@@ -191,10 +191,8 @@ static bool parse_clock(const char *text, uint64_t *time_us)
 	if (!two_digits(text, &hours) || text[2] != ':' ||
 	    !two_digits(text + 3, &minutes) || text[5] != ':' ||
 	    !two_digits(text + 6, &seconds)) {
-		n = 0;
 		if (sscanf(text, "%2u:%2u:%2u%n", &hours, &minutes, &seconds,
-			   &n) != 3 ||
-		    !n)
+			   &n) != 3)
 			return false;
 	}
 	*time_us = (hours * UINT64_C(3600) + minutes * UINT64_C(60) + seconds) *

@@ -32,6 +32,44 @@ START_TEST(nothing_changed_replays_alike)
 }
 END_TEST
 
+/* A what-if decides anew: nothing is left of what was recorded, wherever it
+ * is. */
+START_TEST(a_draft_has_no_outcomes_and_no_addresses)
+{
+#define PLACED "{\"op\": \"alloc\", \"id\": 1, \"size\": 512, \"addr\": 4096}"
+#define REFUSED_ONE                                                            \
+	"{\"op\": \"alloc\", \"id\": 1, \"size\": 512, \"refused\": true}"
+#define GROWTH                                                                 \
+	"{\"op\": \"segment_alloc\", \"addr\": 2097152, \"size\": 2097152}"
+	static const char *const texts[] = {
+		ONE_DEVICE(PLACED),
+		ONE_DEVICE(GROWTH "," PLACED),
+		ONE_DEVICE(PLACED ", {\"op\": \"free\", \"id\": 1, "
+				  "\"addr\": 4096}"),
+		ONE_DEVICE(REFUSED_ONE),
+		ONE_DEVICE(REFUSED_ONE "," GROWTH),
+	};
+
+	for (size_t i = 0; i < COUNT_OF(texts); i++) {
+		struct gp_trace *trace = trace_of(texts[i]), *same;
+		struct gp_draft draft;
+
+		gp_draft_init(&draft, trace);
+		same = gp_draft_finish(&draft);
+		for (size_t k = 0; k < same->devices->event_count; k++) {
+			const struct gp_event *e = &same->devices->events[k];
+
+			ck_assert(e->kind < GP_FIRST_OUTCOME ||
+				  e->kind == GP_SNAPSHOT);
+			ck_assert_uint_eq(e->addr, 0);
+			ck_assert_uint_eq(e->flags & GP_REFUSED, 0);
+		}
+		gp_trace_destroy(same);
+		gp_trace_destroy(trace);
+	}
+}
+END_TEST
+
 /* Without the blocks that are marked, by id. */
 static struct gp_trace *without(const struct gp_trace *trace,
 				const bool *marked)
@@ -283,6 +321,7 @@ int main(void)
 {
 	const struct suite_test tests[] = {
 		{ nothing_changed_replays_alike, 0 },
+		{ a_draft_has_no_outcomes_and_no_addresses, 0 },
 		{ events_left_out_keep_the_numbers_of_the_others, 0 },
 		{ a_block_of_the_start_that_is_dropped_joins_its_neighbours,
 		  0 },

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The JSON readers: what they take, and how they say no. */
+#include "gpupool/knob.h"
 #include "suite.h"
 #include "trace_text.h"
 
@@ -473,6 +474,35 @@ START_TEST(test_the_source_tells_the_release)
 }
 END_TEST
 
+/* An end that is not told is the first release, or the last one. */
+START_TEST(test_releases_have_two_ends)
+{
+	static const struct {
+		const char *told;
+		unsigned first, last;
+	} rows[] = {
+		{ "\"first\": 3, \"last\": 5", 3, 5 },
+		{ "\"last\": 5", 0, 5 },
+		{ "\"first\": 3", 3, GP_RELEASE_LAST },
+		{ "\"first\": 0, \"last\": 0", 0, 0 },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		char text[256];
+		struct gp_trace *trace;
+
+		snprintf(text, sizeof(text),
+			 HEADER "\"release\": {%s}, \"devices\": []}",
+			 rows[i].told);
+		trace = trace_of(text);
+		ck_assert_uint_eq(trace->release.first, rows[i].first);
+		ck_assert_uint_eq(trace->release.last, rows[i].last);
+		ck_assert_str_eq(trace->release.why, "the trace says so");
+		gp_trace_destroy(trace);
+	}
+}
+END_TEST
+
 /* ---- PyTorch's own ---- */
 
 #define ENTRY                                                                  \
@@ -587,6 +617,7 @@ int main(void)
 		{ test_wide_numbers_keep_every_bit, 0 },
 		{ test_wider_numbers_are_refused, 0 },
 		{ test_the_source_tells_the_release, 0 },
+		{ test_releases_have_two_ends, 0 },
 		{ test_a_snapshot_in_any_order_is_one, 0 },
 		{ test_stacks_are_read_innermost_first, 0 },
 		{ test_lists_by_themselves_are_traces, 0 },

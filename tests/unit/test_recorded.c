@@ -488,6 +488,59 @@ static void compare_windows(const struct run *run)
 	}
 }
 
+/* ---- what an empty_cache gives back ---- */
+
+/* What follows an empty_cache of a pool, of 0 for all; by which of these it
+ * ends. */
+static const struct {
+	uint16_t pool;
+	struct gp_event then[3];
+	size_t count;
+} returns[] = {
+	{ 0, { { .kind = GP_SEGMENT_FREE }, { .kind = GP_ALLOC } }, 1 },
+	{ 0, { { .kind = GP_SEGMENT_FREE, .pool = 2 } }, 1 },
+	{ 0, { { .kind = GP_SEGMENT_UNMAP, .pool = 2 } }, 1 },
+	{ 2, { { .kind = GP_SEGMENT_FREE, .pool = 2 } }, 1 },
+	{ 2, { { .kind = GP_SEGMENT_UNMAP, .pool = 2 } }, 1 },
+	{ 2, { { .kind = GP_SEGMENT_FREE, .pool = 1 } }, 0 },
+	{ 2, { { .kind = GP_SEGMENT_UNMAP } }, 0 },
+	{ 0, { { .kind = GP_SEGMENT_ALLOC } }, 0 },
+	{ 0, { { .kind = GP_SEGMENT_MAP } }, 0 },
+	{ 0,
+	  { { .kind = GP_FREE_COMPLETED },
+	    { .kind = GP_SNAPSHOT },
+	    { .kind = GP_SYNCHRONIZE, .id = 1 } },
+	  3 },
+	{ 0, { { .kind = GP_SYNCHRONIZE, .id = GP_NO_ID } }, 0 },
+	{ 0, { { .kind = GP_FREE } }, 0 },
+};
+
+START_TEST(what_is_returned_ends_with_the_first_thing_that_is_not)
+{
+	for (size_t i = 0; i < COUNT_OF(returns); i++) {
+		struct gp_event events[] = {
+			{ .kind = GP_MARK },
+			{ .kind = GP_EMPTY_CACHE, .pool = returns[i].pool },
+			returns[i].then[0],
+			returns[i].then[1],
+			returns[i].then[2],
+		};
+		struct gp_device_trace trace = { .events = events };
+
+		/* The trace may end before, too. */
+		for (size_t n = 0; n <= 3; n++) {
+			size_t most =
+				n < returns[i].count ? n : returns[i].count;
+
+			trace.event_count = 2 + n;
+			ck_assert_msg(recorded_end_of_returns(&trace, 1) ==
+					      2 + most,
+				      "%zu", i);
+		}
+	}
+}
+END_TEST
+
 /* ---- all of it ---- */
 
 static const struct {
@@ -545,5 +598,7 @@ int main(void)
 
 	tcase_add_loop_test(tcase, what_is_written_down_is_what_was, 0,
 			    COUNT_OF(runs));
+	tcase_add_test(tcase,
+		       what_is_returned_ends_with_the_first_thing_that_is_not);
 	return suite_play("recorded", tcase);
 }
