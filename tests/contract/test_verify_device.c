@@ -479,12 +479,19 @@ static struct gp_device *make_none(void *arg, uint32_t ordinal,
 
 START_TEST(test_what_does_not_fit_is_not_run)
 {
+	uint64_t bytes = 120 * MIB;
 	struct gp_verify_result result = verify((struct gp_verify_config){
 		.make_device = make_none, .room = 119 * MIB });
 
 	ck_assert(result.is_too_large);
 	ck_assert(!result.first.is_there);
 	ck_assert_uint_eq(result.peak, 120 * MIB);
+	/* Just enough. */
+	result = verify((struct gp_verify_config){ .make_device = make_smaller,
+						   .make_device_arg = &bytes,
+						   .room = bytes });
+	ck_assert(!result.is_too_large && !result.first.is_there);
+	ck_assert_uint_eq(result.peak, bytes);
 }
 END_TEST
 
