@@ -10,14 +10,15 @@
 
 #define MIB (UINT64_C(1) << 20)
 
-static struct gp_explain explain_of(const struct gp_trace *trace,
-				    uint64_t capacity)
+static struct gp_explain explain_device(const struct gp_trace *trace,
+					uint32_t device, uint64_t capacity)
 {
 	struct gp_settings settings;
 	struct gp_replay_config run = {
 		.trace = trace,
 		.settings = &settings,
 		.engine = gp_engine_find("caching"),
+		.device = device,
 		.mode = GP_WHAT_IF,
 		.capacity = capacity,
 	};
@@ -28,6 +29,12 @@ static struct gp_explain explain_of(const struct gp_trace *trace,
 	gp_settings_init(&settings, GP_RELEASE_LAST);
 	ck_assert_int_eq(gp_explain(&config, &explain, &diag), GP_OK);
 	return explain;
+}
+
+static struct gp_explain explain_of(const struct gp_trace *trace,
+				    uint64_t capacity)
+{
+	return explain_device(trace, 0, capacity);
 }
 
 /* 2 MiB of site 0 hold 20; then site 1, or site 0 itself, wants more. */
@@ -258,6 +265,59 @@ START_TEST(a_request_that_is_dropped_is_not_served)
 }
 END_TEST
 
+/* What is merged or left out on one device is tried there, and for no other
+ * device: segments, blocks or requests of another stream or pool. */
+#define DEVICE(n, stream, pool, first, second, events)                         \
+	"{\"device\": " #n ", \"start\": {\"segments\": [{\"address\": "       \
+	"4194304, \"total_size\": 20971520, \"segment_type\": \"large\", "     \
+	"\"stream\": " #stream ", \"segment_pool_id\": [0, " #pool             \
+	"], \"blocks\": [{\"size\": 10485760, \"state\": " first               \
+	"}, {\"size\": 10485760, \"state\": " second "}]}]}, \"events\": ["    \
+	"{\"op\": \"alloc\", \"id\": 1, \"size\": 31457280" events "}]}"
+#define DEVICES(first, second)                                                 \
+	"{\"format\": \"gpupool-trace\", \"version\": 1, \"devices\": [" first \
+	", " second "]}"
+#define USED(id) "\"active_allocated\", \"id\": " #id
+#define WAITING	 "\"active_pending_free\""
+#define UNUSED	 "\"inactive\""
+
+START_TEST(what_changes_on_another_device_is_not_tried)
+{
+	static const struct {
+		const char *text, *name;
+	} rows[] = {
+#define ROW(stream, pool, first, second, events, name)                         \
+	{ DEVICES(DEVICE(0, 0, 0, USED(8), USED(9), ""),                       \
+		  DEVICE(1, stream, pool, first, second, events)),             \
+	  name }
+		ROW(7, 0, USED(8), USED(9), "", "all work on one stream"),
+		ROW(0, 0, USED(8), USED(9), ", \"stream\": 7",
+		    "all work on one stream"),
+		ROW(0, 0, USED(8), WAITING, "", "all work on one stream"),
+		ROW(0, 0, WAITING, USED(8), "", "all work on one stream"),
+		ROW(0, 0, WAITING, UNUSED, "", "all work on one stream"),
+		ROW(0, 1, USED(8), USED(9), "", "no private pools"),
+		ROW(0, 0, USED(8), USED(9), ", \"pool\": [0, 1]",
+		    "no private pools"),
+	};
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct gp_trace *trace = trace_of(rows[i].text);
+
+		for (uint32_t device = 0; device < 2; device++) {
+			struct gp_explain e =
+				explain_device(trace, device, 40 * MIB);
+
+			ck_assert_msg((attempt_named(&e, rows[i].name) !=
+				       NULL) == device,
+				      "%zu", i);
+			gp_explain_release(&e);
+		}
+		gp_trace_destroy(trace);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
@@ -266,6 +326,7 @@ int main(void)
 		{ what_fails_later_comes_first, 0 },
 		{ a_block_that_pins_twice_its_size_is_dropped_to_see, 0 },
 		{ a_request_that_is_dropped_is_not_served, 0 },
+		{ what_changes_on_another_device_is_not_tried, 0 },
 	};
 
 	return suite_run("attempt", tests, COUNT_OF(tests));
