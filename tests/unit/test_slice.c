@@ -358,12 +358,61 @@ START_TEST(the_end_is_kept_where_its_blocks_are_known)
 }
 END_TEST
 
+/* Before the slice, a pool ends with its release; what comes from the next
+ * event on is of another pool of that number. */
+START_TEST(of_a_pool_that_ended_nothing_is_kept)
+{
+#define POOL(op) "{\"op\": \"" op "\", \"pool\": [0, 1]},"
+#define ONE_POOL POOL("pool_begin") POOL("pool_end")
+#define NO_SPLIT POOL("pool_no_split")
+#define LET_GO	 POOL("pool_release")
+#define IN_POOL                                                                \
+	"{\"op\": \"alloc\", \"id\": 1, \"size\": 512, \"pool\": [0, 1]},"     \
+	"{\"op\": \"free\", \"id\": 1},"
+#define LAST_EVENT "{\"op\": \"mark\", \"name\": \"end\"}"
+	static const struct {
+		const char *text;
+		bool no_split_ends;
+		size_t kept;
+	} rows[] = {
+		{ ONE_DEVICE(ONE_POOL NO_SPLIT LAST_EVENT), true, 3 },
+		{ ONE_DEVICE(ONE_POOL NO_SPLIT LET_GO LAST_EVENT), true, 0 },
+		{ ONE_DEVICE(ONE_POOL NO_SPLIT LET_GO LAST_EVENT), false, 1 },
+		{ ONE_DEVICE(ONE_POOL LET_GO NO_SPLIT LAST_EVENT), true, 1 },
+		{ ONE_DEVICE(ONE_POOL ONE_POOL NO_SPLIT LET_GO LAST_EVENT),
+		  true, 6 },
+		{ ONE_DEVICE(IN_POOL NO_SPLIT LET_GO LAST_EVENT), true, 0 },
+		{ ONE_DEVICE(ONE_POOL LET_GO ONE_POOL LAST_EVENT), true, 2 },
+		{ ONE_DEVICE(ONE_POOL NO_SPLIT LET_GO NO_SPLIT ONE_POOL
+				     LAST_EVENT),
+		  true, 3 },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct gp_trace *trace = trace_of(rows[i].text), *cut;
+		size_t count = trace->devices->event_count;
+		const struct gp_slice slice = {
+			.from = count - 1,
+			.to = count,
+			.no_split_ends = rows[i].no_split_ends,
+		};
+
+		cut = gp_trace_slice(trace, &slice);
+		ck_assert_msg(cut->devices->event_count == rows[i].kept + 1,
+			      "%zu: %zu", i, cut->devices->event_count);
+		gp_trace_destroy(cut);
+		gp_trace_destroy(trace);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
 		{ no_request_is_cut_from_what_is_done_about_it, 0 },
 		{ a_part_does_what_the_whole_does_there, 0 },
 		{ the_end_is_kept_where_its_blocks_are_known, 0 },
+		{ of_a_pool_that_ended_nothing_is_kept, 0 },
 	};
 
 	return suite_run("slice", tests, COUNT_OF(tests));
