@@ -334,6 +334,10 @@ START_TEST(nothing_needs_nothing)
 {
 	struct gp_spans spans = { 0 };
 	struct gp_floor floor = found(&spans, 0, 0);
+	uint64_t time = 7;
+
+	ck_assert_uint_eq(gp_floor_bound(&spans, &time), 0);
+	ck_assert_uint_eq(time, 0);
 
 	ck_assert_uint_eq(floor.height, 0);
 	ck_assert(floor.is_least);

@@ -218,6 +218,27 @@ START_TEST(test_addresses_count_where_memory_was)
 }
 END_TEST
 
+/* Neither what was recorded of the allocator nor marks are requests. */
+START_TEST(test_requests_are_those_of_the_program)
+{
+	for (int kind = 0; kind < GP_EVENT_KINDS; kind++) {
+		const struct gp_event event = { .kind = (uint8_t)kind };
+		const struct gp_device_trace devices[] = {
+			{ .event_count = 0 },
+			{ .events = &event, .event_count = 1 },
+		};
+		const struct gp_trace trace = { .devices = devices,
+						.device_count = 2 };
+
+		ck_assert_msg(
+			gp_trace_has_requests(&trace) ==
+				(kind < GP_FIRST_OUTCOME && kind != GP_MARK),
+			"%s", gp_event_kind_name(kind));
+	}
+	ck_assert(!gp_trace_has_requests(&(struct gp_trace){ 0 }));
+}
+END_TEST
+
 /* ---- each member of a trace, changed by one ---- */
 
 struct copy {
@@ -385,6 +406,7 @@ int main(void)
 		{ test_an_unknown_stream_is_alike, 0 },
 		{ test_the_memory_at_the_start_may_lie_elsewhere, 0 },
 		{ test_addresses_count_where_memory_was, 0 },
+		{ test_requests_are_those_of_the_program, 0 },
 		{ test_each_member_that_a_replay_reads_makes_another_class, 0 },
 		{ test_a_start_may_have_more_blocks_than_there_are_events, 0 },
 		{ test_classes_count_their_files, 0 },

@@ -184,6 +184,8 @@ static const struct {
 	  "its size is 1x12, not a number of bytes" },
 	/* ten would be a digit of another base */
 	{ "1,0,allocate,0x10,7a,0x0", "its size is 7a, not a number of bytes" },
+	{ "1,0,allocate,0x10,0x7,0x0",
+	  "its size is 0x7, not a number of bytes" },
 	{ "1,0,allocate,0x1g,7,0x0", "its pointer is 0x1g, not an address" },
 	{ "1,0,allocate,0x10,,0x0", "its size is , not a number of bytes" },
 	{ "1,0,allocate,0x10,7,", "its stream is , not an address" },

@@ -193,6 +193,55 @@ START_TEST(test_what_is_default_is_not_written)
 }
 END_TEST
 
+#define LAST "{\"op\":\"empty_cache\"}"
+
+static int count_in(const char *text, const char *what)
+{
+	int n = 0;
+
+	for (; (text = strstr(text, what)); text++)
+		n++;
+	return n;
+}
+
+/* Of frees those that are fewer say so; of as many, those at once. */
+START_TEST(test_what_most_frees_are_is_written_once)
+{
+	static const struct {
+		int at_once, late;
+		bool is_once;
+	} rows[] = { { 0, 0, false }, { 1, 0, true }, { 0, 1, false },
+		     { 1, 1, false }, { 2, 1, true }, { 1, 2, false } };
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		int frees = rows[i].at_once + rows[i].late;
+		char text[1024] = "", whole[2048], *again;
+		size_t n = 0;
+		struct gp_trace *trace;
+
+		for (int id = 0; id < frees; id++)
+			n += (size_t)snprintf(
+				text + n, sizeof(text) - n,
+				"{\"op\":\"alloc\",\"id\":%d,\"size\":4},"
+				"{\"op\":\"free\",\"id\":%d%s},",
+				id, id,
+				id < rows[i].at_once ? ",\"at_once\":true"
+						     : "");
+		snprintf(whole, sizeof(whole), ONE_DEVICE("%s" LAST), text);
+		trace = trace_of(whole);
+		again = written(trace, GP_TRACE_JSON, &n);
+		ck_assert_int_eq(strstr(again, "\"frees\":\"at_once\"") != NULL,
+				 rows[i].is_once);
+		ck_assert_int_eq(count_in(again, "\"at_once\":true"),
+				 rows[i].is_once ? 0 : rows[i].at_once);
+		ck_assert_int_eq(count_in(again, "\"at_once\":false"),
+				 rows[i].is_once ? rows[i].late : 0);
+		free(again);
+		gp_trace_destroy(trace);
+	}
+}
+END_TEST
+
 START_TEST(test_lines_begin_with_the_header)
 {
 	struct gp_trace *trace = trace_of(everything);
@@ -279,6 +328,7 @@ int main(void)
 		{ test_pools_are_named_where_they_change, 0 },
 		{ test_bundled_traces_read_back, 0 },
 		{ test_what_is_default_is_not_written, 0 },
+		{ test_what_most_frees_are_is_written_once, 0 },
 		{ test_lines_begin_with_the_header, 0 },
 		{ test_a_full_disk_is_told, 0 },
 		{ test_equal_is_not_blind, 0 },

@@ -44,7 +44,8 @@ static void add_start_block(struct gp_film *film,
 		.is_start = true,
 	};
 
-	if (block->state == GP_INACTIVE || block->id == GP_NO_ID)
+	/* Free memory has no id. */
+	if (block->id == GP_NO_ID)
 		return;
 	add(film, &shot);
 	if (block->state == GP_ACTIVE)

@@ -80,7 +80,7 @@ static uint64_t usual_life(const struct pass *p, uint64_t first, uint64_t end,
 		median = list[n / 2];
 	}
 	free(list);
-	return median ? median : 1;
+	return median;
 }
 
 /* Splits a lifetime in two; the second part is a block of its own. */
