@@ -4,6 +4,7 @@
 #include "trace/slice.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "gpupool/allocator.h"
 #include "played.h"
@@ -406,6 +407,99 @@ START_TEST(of_a_pool_that_ended_nothing_is_kept)
 }
 END_TEST
 
+static const char *kinds_of(const struct gp_device_trace *d)
+{
+	static char text[512];
+	size_t n = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < d->event_count; i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s",
+				      i ? " " : "",
+				      gp_event_kind_name(d->events[i].kind));
+	return text;
+}
+
+#define WAIT_ALL "{\"op\": \"synchronize\"},"
+/* A segment of a pool, or of none, and a device that begins with some. */
+#define HAD(addr, pool)                                                        \
+	"{\"address\": " addr ", \"total_size\": 2097152, \"segment_type\": "  \
+	"\"small\", \"segment_pool_id\": [0, " pool "], \"blocks\": ["         \
+	"{\"size\": 2097152, \"state\": \"inactive\"}]}"
+#define HAD_POOL  HAD("8388608", "1")
+#define HAD_OTHER HAD("4194304", "0") ", "
+#define FROM_START                                                             \
+	"{\"format\": \"gpupool-trace\", \"version\": 1, \"devices\": "        \
+	"[{\"device\": 0, \"start\": {\"segments\": [%s]}, \"events\": "       \
+	"[%s" LAST_EVENT "]}]}"
+
+/* What is kept of the events before a slice, of the last events. */
+static const struct {
+	const char *start, *events;
+	bool has_memory; /* the pool, when the slice begins */
+	const char *kinds;
+	size_t more; /* events of the slice than one */
+} earlier[] = {
+#define CAPTURE(op) "{\"op\": \"capture_" op "\", \"pool\": [0, 1]},"
+#define JOINS	    "{\"op\": \"synchronize\", \"stream\": 7, \"by\": 8},"
+	/* A stream that joins a capture, while there is one. */
+	{ "", JOINS, false, "mark", 0 },
+	{ "", CAPTURE("begin") JOINS, false, "capture_begin synchronize mark",
+	  0 },
+	{ "", CAPTURE("begin") JOINS CAPTURE("end") JOINS, false,
+	  "capture_begin synchronize capture_end mark", 0 },
+	{ "", CAPTURE("end") JOINS, false, "capture_end mark", 0 },
+	{ "", CAPTURE("begin") WAIT_ALL, false, "capture_begin mark", 0 },
+	/* Memory at the start of a slice has a holder then, which its creator
+	 * is, too. */
+	{ "", ONE_POOL, false, "pool_begin pool_end mark", 0 },
+	{ "", ONE_POOL, true, "pool_begin pool_release pool_end mark", 0 },
+	{ "", IN_POOL ONE_POOL, true, "pool_begin pool_end mark", 0 },
+	{ "", ONE_POOL ONE_POOL, true,
+	  "pool_begin pool_end pool_begin pool_release pool_end mark", 0 },
+	{ HAD_POOL, ONE_POOL, true, "pool_begin pool_end mark", 0 },
+	{ HAD_POOL, LET_GO ONE_POOL, false, "pool_begin pool_end mark", 0 },
+	{ HAD_POOL, ONE_POOL LET_GO LET_GO, false, "mark", 0 },
+	{ HAD_OTHER HAD_POOL, ONE_POOL LET_GO LET_GO, false, "mark", 0 },
+	/* What comes later is not looked at. */
+	{ "", ONE_POOL LET_GO, false, "pool_begin pool_end pool_release mark",
+	  1 },
+};
+
+START_TEST(what_lasts_is_told_before_a_slice)
+{
+	static const struct gp_block block = { .size = 2097152,
+					       .id = GP_NO_ID,
+					       .state = GP_INACTIVE,
+					       .site = GP_NO_SITE };
+
+	for (size_t i = 0; i < COUNT_OF(earlier); i++) {
+		const struct gp_segment segment = { .size = 2097152,
+						    .is_small = true,
+						    .blocks = 1,
+						    .pool = 1,
+						    .site = GP_NO_SITE };
+		struct gp_slice slice = { 0 };
+		struct gp_trace *trace, *cut;
+		char text[2048];
+
+		snprintf(text, sizeof(text), FROM_START, earlier[i].start,
+			 earlier[i].events);
+		trace = trace_of(text);
+		slice.to = trace->devices->event_count;
+		slice.from = slice.to - 1 - earlier[i].more;
+		if (earlier[i].has_memory)
+			slice.start =
+				(struct gp_state){ &segment, &block, 1, 1 };
+		cut = gp_trace_slice(trace, &slice);
+		ck_assert_msg(!strcmp(kinds_of(cut->devices), earlier[i].kinds),
+			      "%zu: %s", i, kinds_of(cut->devices));
+		gp_trace_destroy(cut);
+		gp_trace_destroy(trace);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
@@ -413,6 +507,7 @@ int main(void)
 		{ a_part_does_what_the_whole_does_there, 0 },
 		{ the_end_is_kept_where_its_blocks_are_known, 0 },
 		{ of_a_pool_that_ended_nothing_is_kept, 0 },
+		{ what_lasts_is_told_before_a_slice, 0 },
 	};
 
 	return suite_run("slice", tests, COUNT_OF(tests));
