@@ -133,18 +133,57 @@ START_TEST(a_block_of_the_start_that_is_dropped_joins_its_neighbours)
 }
 END_TEST
 
-START_TEST(a_block_that_is_added_has_the_next_name)
+static uint64_t name_of(const uint64_t *names, uint32_t id)
 {
-	struct gp_trace *trace = trace_of(
-		ONE_DEVICE("{\"op\": \"alloc\", \"id\": 2, \"size\": 512}"));
-	struct gp_draft draft;
-	uint32_t id;
+	return names ? names[id] : id;
+}
 
-	gp_draft_init(&draft, trace);
-	id = gp_draft_add_block(&draft.devices[0]);
-	ck_assert_uint_eq(draft.devices[0].names[id], 3);
-	gp_trace_destroy(gp_draft_finish(&draft));
-	gp_trace_destroy(trace);
+/* A name that is used again, which a file may do, is used once in a draft; so
+ * is that of a block that is added. */
+START_TEST(each_block_has_a_name_of_its_own)
+{
+	static const struct {
+		size_t count;
+		uint64_t names[3], then[3], added;
+	} rows[] = {
+		{ 1, { 0 }, { 0 }, 1 },
+		{ 1, { 2 }, { 2 }, 3 },
+		{ 2, { 3, 5 }, { 3, 5 }, 6 },
+		{ 2, { 5, 3 }, { 5, 3 }, 6 },
+		{ 2, { 5, 5 }, { 5, 7 }, 6 },
+		{ 3, { 5, 3, 5 }, { 5, 3, 7 }, 6 },
+		{ 3, { 3, 3, 5 }, { 3, 7, 5 }, 6 },
+		{ 3, { 0, 0, 0 }, { 0, 2, 3 }, 1 },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		char events[512], text[1024];
+		size_t n = 0;
+		struct gp_trace *trace, *same;
+		struct gp_draft draft;
+		uint32_t id;
+
+		for (size_t k = 0; k < rows[i].count; k++)
+			n += (size_t)snprintf(
+				events + n, sizeof(events) - n,
+				"%s{\"op\": \"alloc\", \"id\": %u, \"size\": "
+				"512}, {\"op\": \"free\", \"id\": %u}",
+				k ? ", " : "", (unsigned)rows[i].names[k],
+				(unsigned)rows[i].names[k]);
+		snprintf(text, sizeof(text), ONE_DEVICE("%s"), events);
+		trace = trace_of(text);
+		gp_draft_init(&draft, trace);
+		id = gp_draft_add_block(&draft.devices[0]);
+		ck_assert_uint_eq(name_of(draft.devices[0].names, id),
+				  rows[i].added);
+		same = gp_draft_finish(&draft);
+		for (size_t k = 0; k < rows[i].count; k++)
+			ck_assert_msg(name_of(same->devices->names,
+					      (uint32_t)k) == rows[i].then[k],
+				      "%zu: %zu", i, k);
+		gp_trace_destroy(same);
+		gp_trace_destroy(trace);
+	}
 }
 END_TEST
 
@@ -325,7 +364,7 @@ int main(void)
 		{ events_left_out_keep_the_numbers_of_the_others, 0 },
 		{ a_block_of_the_start_that_is_dropped_joins_its_neighbours,
 		  0 },
-		{ a_block_that_is_added_has_the_next_name, 0 },
+		{ each_block_has_a_name_of_its_own, 0 },
 		{ events_can_be_added, 0 },
 		{ somebody_looks_after_chosen_events, 0 },
 		{ without_others_all_else_is_as_it_was, 0 },
