@@ -86,11 +86,56 @@ START_TEST(marks_end_where_there_is_no_more_room)
 }
 END_TEST
 
+/* Of a start with those three blocks, one of which may differ. */
+static uint64_t program_of(const struct gp_segment *segment, int changed,
+			   bool is_state)
+{
+	struct gp_block blocks[3] = { { .size = 512, .state = GP_ACTIVE },
+				      { .size = 512, .state = GP_ACTIVE },
+				      { .size = 512, .state = GP_ACTIVE } };
+	const struct gp_event event = { .kind = GP_EMPTY_CACHE,
+					.id = GP_NO_ID,
+					.site = GP_NO_SITE };
+	const struct gp_device_trace device = {
+		.start = { segment, blocks, 1, 3 },
+		.events = &event,
+		.event_count = 1,
+	};
+	const struct gp_trace trace = { .devices = &device, .device_count = 1 };
+	struct gp_fingerprint_maker maker;
+	struct gp_fingerprint print;
+
+	if (changed >= 0 && is_state)
+		blocks[changed].state = GP_INACTIVE;
+	else if (changed >= 0)
+		blocks[changed].size = 1024;
+	gp_fingerprint_begin(&maker, &trace, 0, 0, &print);
+	gp_fingerprint_end(&maker);
+	ck_assert_uint_gt(print.count, 0);
+	return print.marks[0].program;
+}
+
+START_TEST(a_start_is_part_of_the_program)
+{
+	const struct gp_segment segment = { .size = 2048, .blocks = 3 };
+	const struct gp_segment larger = { .size = 4096, .blocks = 3 };
+	const uint64_t whole = program_of(&segment, -1, false);
+
+	ck_assert_uint_eq(program_of(&segment, -1, true), whole);
+	ck_assert_uint_ne(program_of(&larger, -1, false), whole);
+	for (int i = 0; i < 3; i++) {
+		ck_assert_uint_ne(program_of(&segment, i, false), whole);
+		ck_assert_uint_ne(program_of(&segment, i, true), whole);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
 		{ marks_are_as_close_as_there_is_room, 0 },
 		{ marks_end_where_there_is_no_more_room, 0 },
+		{ a_start_is_part_of_the_program, 0 },
 	};
 
 	return suite_run("fingerprint", tests, COUNT_OF(tests));

@@ -205,6 +205,7 @@ START_TEST(test_addresses_count_where_memory_was)
 	} rows[] = {
 		{ 140000000901119, false },
 		{ 140000000901120, true },
+		{ 140000000901121, true },
 		{ 140000021872639, true },
 		{ 140000021872640, false },
 	};
