@@ -203,10 +203,8 @@ START_TEST(test_addresses_count_where_memory_was)
 		unsigned long long addr;
 		bool counts;
 	} rows[] = {
-		{ 140000000901119, false },
-		{ 140000000901120, true },
-		{ 140000000901121, true },
-		{ 140000021872639, true },
+		{ 140000000901119, false }, { 140000000901120, true },
+		{ 140000000901121, true },  { 140000021872639, true },
 		{ 140000021872640, false },
 	};
 	char none[1024], text[1024];

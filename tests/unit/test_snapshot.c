@@ -163,6 +163,41 @@ START_TEST(test_settings_are_a_string)
 }
 END_TEST
 
+/* Dicts that look the same may be a snapshot's, under keys that nobody knows.
+ */
+START_TEST(test_settings_are_those_of_their_key)
+{
+	static const struct {
+		const char *before, *after;
+	} rows[] = {
+		{ "", "" },
+		{ "'a'}('max_split_size'67108864u", "" },
+		{ "'a'}('max_split_size'67108864u"
+		  "'b'}('max_split_size'134217728u",
+		  "" },
+		{ "", "'a'}('max_split_size'67108864u" },
+		{ "'a'}('roundup_power2_divisions'}('256'4 u u", "" },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		char notation[4096];
+		struct gp_trace *trace;
+
+		snprintf(notation, sizeof(notation),
+			 SNAPSHOT(SEGMENTS
+				  "%s'allocator_settings'}('max_split_size'"
+				  "33554432 'roundup_power2_divisions'}("
+				  "'1'2 '256'4 uu%s"),
+			 rows[i].before, rows[i].after);
+		trace = unpickled(notation);
+		ck_assert_str_eq(trace->settings,
+				 "max_split_size_mb:32,"
+				 "roundup_power2_divisions:[1:2,256:4]");
+		gp_trace_destroy(trace);
+	}
+}
+END_TEST
+
 #define FRAME(n) "}('filename''a.py' 'line'K$0" #n "'name''f'u"
 
 START_TEST(test_equal_stacks_are_one_site)
@@ -377,6 +412,7 @@ int main(void)
 		{ test_bad_segments_are_named, 0 },
 		{ test_keys_bound_the_release, 0 },
 		{ test_settings_are_a_string, 0 },
+		{ test_settings_are_those_of_their_key, 0 },
 		{ test_equal_stacks_are_one_site, 0 },
 		{ test_what_is_no_frame_is_left_out_of_a_stack, 0 },
 		{ test_a_frame_without_a_line_has_none, 0 },
