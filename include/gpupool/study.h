@@ -121,6 +121,7 @@ struct gp_trial {
 	struct gp_trial_case *cases; /* owned; zeroed where undecided */
 	/* Over all cases that are not undecided. */
 	bool is_served;
+	bool has_room; /* for others, in all of them */
 	uint64_t ooms, retries;
 	uint64_t reserved; /* peak of the case with the highest */
 	uint64_t mallocs, pages;

@@ -442,6 +442,8 @@ const struct gp_key keys_of_advice[] = {
 	MEASURE_IN(gp_trial, reserved, GP_PEAK_RESERVED),
 	MEASURE_IN(gp_trial, retries, GP_NUM_RETRIES),
 	MEASURE_IN(gp_trial, ooms, GP_NUM_OOMS),
+	KEY_IN(gp_trial, is_served, "served", BOOL, 0,
+	       "Whether every request is served, and others have room."),
 	MEASURE_BY(whole_us_of, GP_DEVICE_TIME),
 	OBJECT_BY(gp_emit_same, "device_calls", 0, "trial_calls"),
 	KEY_IN(gp_trial, need, "need", BYTES, NULLABLE | ENDLESS | ZERO,

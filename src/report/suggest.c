@@ -125,6 +125,31 @@ static void print_count(const struct gp_page *page, const char *label,
 	print_number(page, label, GP_COUNT(a), b ? GP_COUNT(*b) : NULL);
 }
 
+/* In the place of OOMs, for a run without them that does not serve all. */
+static const char *failed_text(const char *ooms, bool has_ooms, bool is_served,
+			       bool has_room)
+{
+	if (is_served || has_ooms)
+		return ooms;
+	return has_room ? "refused" : "no room";
+}
+
+static const char *case_failed(const struct gp_trial_case *one,
+			       char text[GP_COUNT_TEXT])
+{
+	return failed_text(gp_count_text(one->ooms, text), one->ooms,
+			   one->is_served, one->has_room);
+}
+
+static const char *trial_failed(const struct gp_trial *trial,
+				char text[GP_COUNT_TEXT])
+{
+	snprintf(text, GP_COUNT_TEXT, "%" PRIu64, trial->ooms);
+	return failed_text(text, trial->ooms,
+			   trial->is_served || *trial->refusal,
+			   trial->has_room);
+}
+
 static const char *need_text(uint64_t need, char text[GP_BYTES_TEXT])
 {
 	if (!need)
@@ -141,7 +166,8 @@ static void print_numbers(const struct gp_page *page,
 
 	gp_page_blank(page);
 	print_number(page, "", "as recorded", b ? "suggested" : NULL);
-	print_count(page, "OOMs", a->ooms, b ? &b->ooms : NULL);
+	print_number(page, "OOMs", case_failed(a, x),
+		     b ? case_failed(b, y) : NULL);
 	print_count(page, "Alloc retries", a->retries, b ? &b->retries : NULL);
 	print_number(page, "Need (smallest device)", need_text(a->need, x),
 		     b ? need_text(b->need, y) : NULL);
@@ -201,12 +227,12 @@ static void print_constraint(const struct gp_page *page,
 
 #define NAME 35
 
-/* Wide counts take columns from the name. */
-static int name_width(const struct gp_trial *trial)
+/* What is wide there takes columns from the name. */
+static int name_width(const char *failed)
 {
-	int digits = snprintf(NULL, 0, "%" PRIu64, trial->ooms);
+	int wide = (int)strlen(failed);
 
-	return digits > 4 ? NAME - (digits - 4) : NAME;
+	return wide > 4 ? NAME - (wide - 4) : NAME;
 }
 
 /* Whether a trace holds only a part of what was reserved when it was recorded:
@@ -232,10 +258,11 @@ static void print_trial(const struct gp_page *page,
 {
 	const struct gp_study *study = report->study;
 	const struct gp_trial *trial = &study->trials[index];
-	char time[GP_COUNT_TEXT], need[GP_BYTES_TEXT];
+	char time[GP_COUNT_TEXT], need[GP_BYTES_TEXT], count[GP_COUNT_TEXT];
 	const char *name = gp_head_settings(trial->conf);
 	bool is_answer = study->is_change && index == study->best;
-	int width = name_width(trial);
+	const char *failed = trial_failed(trial, count);
+	int width = name_width(failed);
 
 	fprintf(page->out, "%c ",
 		is_answer	     ? '*'
@@ -249,7 +276,7 @@ static void print_trial(const struct gp_page *page,
 		fprintf(page->out, "  %.36s\n", "not in this release");
 		return;
 	}
-	fprintf(page->out, "%4" PRIu64 "%8" PRIu64 "%11s%11s%9s\n", trial->ooms,
+	fprintf(page->out, "%4s%8" PRIu64 "%11s%11s%9s\n", failed,
 		trial->retries, GP_BYTES(trial->reserved),
 		is_of_part(study) ? "" : need_text(trial->need, need),
 		time_text(trial->time_us, time));

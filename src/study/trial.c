@@ -157,6 +157,7 @@ static void add_result(struct session *s, struct gp_trial *trial,
 	one->has_room = outcome->has_room;
 	one->first_oom = outcome->first_oom;
 	trial->is_served &= one->is_served;
+	trial->has_room &= one->has_room;
 	trial->ooms += one->ooms;
 	trial->retries += one->retries;
 	trial->mallocs += one->mallocs;
@@ -179,6 +180,7 @@ void trial_play(struct session *s, struct gp_trial *trial)
 	if (!trial_is_possible(trial))
 		return;
 	trial->is_served = true;
+	trial->has_room = true;
 	for (uint32_t i = 0; i < s->config->case_count; i++) {
 		const struct gp_case *c = &s->config->cases[i];
 		const struct run_outcome *outcome;
