@@ -482,7 +482,12 @@ void gp_report_engines_json(const struct gp_engines_report *report, FILE *out)
 
 	gp_emit_objects(&json, "engines", "engine_entry", report->entries,
 			report->entry_count, sizeof(*report->entries));
-	gp_emit_objects(&json, "engine_runs", "engine_run", report->runs,
-			report->run_count, sizeof(*report->runs));
+	gp_emit_open(&json, "engine_runs", '[', GP_EMIT_LINES);
+	for (size_t i = 0; i < report->run_count; i++)
+		gp_emit_object(&json, NULL,
+			       report->runs[i].trouble ? "engine_no_run"
+						       : "engine_run",
+			       &report->runs[i], GP_EMIT_FLAT);
+	gp_emit_close(&json, ']');
 	gp_emit_close(&json, '}');
 }

@@ -133,7 +133,9 @@ static void emit_number(struct gp_emit *json, const struct gp_key *key,
 static void emit_real(struct gp_emit *json, const struct gp_key *key,
 		      double real)
 {
-	if (key->type == GP_KEY_RATIO || key->type == GP_KEY_NS)
+	if (can_be_none(key) && real == 0)
+		emit_none(json, key);
+	else if (key->type == GP_KEY_RATIO || key->type == GP_KEY_NS)
 		gp_emit_ratio(json, name_of(key), real);
 	else if (key->type == GP_KEY_US || key->type == GP_KEY_SECONDS)
 		gp_emit_real(json, name_of(key), real);
@@ -280,7 +282,7 @@ static bool read_key(const json_t *json, const struct gp_key *key, void *value,
 		return json_is_integer(json);
 	case GP_HELD_REAL:
 		*(double *)at = json_number_value(json);
-		return json_is_number(json);
+		return !json || json_is_null(json) || json_is_number(json);
 	case GP_HELD_BOOL:
 		*(bool *)at = json_is_true(json);
 		return !json || json_is_boolean(json);
