@@ -158,6 +158,19 @@ bool gp_bytes_parse(const char *text, uint64_t *bytes)
 	return true;
 }
 
+bool gp_percent_parse(const char *text, double *percent)
+{
+	bool is_digits;
+	const char *unit = behind_number(text, &is_digits);
+
+	if (!unit)
+		return false;
+	*percent = strtod(text, NULL);
+	while (isspace((unsigned char)*unit))
+		unit++;
+	return !strcmp(unit, "%") && isfinite(*percent);
+}
+
 uint64_t gp_percent_of(uint64_t whole, double percent)
 {
 	/* Two roundings may have lost what makes it a whole number. */

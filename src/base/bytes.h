@@ -38,6 +38,9 @@ bool gp_count_parse(const char *text, uint64_t *count);
  */
 bool gp_bytes_parse(const char *text, uint64_t *bytes);
 
+/* Parses "2%" or "0.5 %"; false for anything else, and for signs. */
+bool gp_percent_parse(const char *text, double *percent);
+
 /* percent of whole, rounded down: 29 % of 100 is 29, although 0.29 * 100 is
  * less in binary. Of what is more than can be counted, the most that can. */
 uint64_t gp_percent_of(uint64_t whole, double percent);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* gpupool diff: two runs, and what the difference is made of. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -305,17 +304,9 @@ static void side_release(struct side *side)
 static enum gp_status limit_parse(const char *text, struct limit *limit,
 				  struct gp_diag *diag)
 {
-	char *end;
-	double percent = strtod(text, &end);
-
 	*limit = (struct limit){ .is_there = true };
-	if (end != text && !strcmp(end, "%") && isfinite(percent) &&
-	    percent >= 0) {
-		limit->is_share = true;
-		limit->percent = percent;
-		return GP_OK;
-	}
-	if (gp_bytes_parse(text, &limit->bytes))
+	limit->is_share = gp_percent_parse(text, &limit->percent);
+	if (limit->is_share || gp_bytes_parse(text, &limit->bytes))
 		return GP_OK;
 	gp_diag_hint(diag, "see: gpupool help diff");
 	return gp_diag_set(diag, GP_USAGE,
@@ -391,7 +382,8 @@ struct session {
 	size_t change_count;
 	struct gp_change_ranks ranks; /* of reports and single files: zero */
 	bool has_dropped_idle;
-	size_t lone; /* devices that only one side has */
+	size_t lone;  /* devices that only one side has */
+	size_t alone; /* runs of other devices that only one report has */
 	struct limit limit;
 	struct gp_progress progress;
 };
@@ -736,6 +728,19 @@ static enum gp_status diff_traces(struct session *s, struct gp_diag *diag)
 
 /* ---- two reports ---- */
 
+static void note_alone(struct session *s, const char *path, size_t alone,
+		       size_t count)
+{
+	if (!alone)
+		return;
+	s->alone += alone;
+	gp_progress_end(&s->progress);
+	gp_notice("gpupool: %s: %zu of %zu run%s %s not compared: the other "
+		  "report has none alike\n",
+		  path, alone, count, count > 1 ? "s" : "",
+		  alone > 1 ? "are" : "is");
+}
+
 static void note_lone_runs(struct session *s, const char *path,
 			   const struct gp_report_run *runs, size_t count,
 			   const struct gp_report_run *others,
@@ -745,6 +750,9 @@ static void note_lone_runs(struct session *s, const char *path,
 		if (!gp_report_runs_of(runs, i, runs[i].device) &&
 		    !gp_report_runs_of(others, other_count, runs[i].device))
 			note_lone(s, path, runs[i].device, "report");
+	note_alone(s, path,
+		   gp_report_runs_alone(runs, count, others, other_count),
+		   count);
 }
 
 static enum gp_status diff_reports(struct session *s, struct gp_diag *diag)
@@ -794,8 +802,9 @@ static enum gp_status nothing_alike(const struct session *s,
 				   "none of its devices is in %.200s",
 				   s->a_path);
 	return gp_diag_set(diag, GP_INPUT,
-			   "none of its runs has the device, allocator, "
-			   "settings, release and memory of one in %.200s",
+			   "none of its runs has the device, trace, "
+			   "allocator, settings, release and memory of one in "
+			   "%.200s",
 			   s->a_path);
 }
 
@@ -844,9 +853,14 @@ static enum gp_status all_compared(const struct session *s,
 				   "%zu device%s of one side could not be "
 				   "compared",
 				   s->lone, s->lone > 1 ? "s" : "");
-	if (!files)
+	if (!files && !s->alone)
 		return GP_OK;
 	gp_diag_file(diag, s->b_path);
+	if (s->alone)
+		return gp_diag_set(diag, GP_FAILED,
+				   "%zu run%s of one side could not be "
+				   "compared",
+				   s->alone, s->alone > 1 ? "s" : "");
 	return gp_diag_set(diag, GP_FAILED,
 			   "%zu file%s of one side could not be compared",
 			   files, files > 1 ? "s" : "");

@@ -71,7 +71,9 @@ enum gp_status gp_report_check(const char *schema, struct gp_diag *diag)
 struct reader {
 	const char *path;
 	struct gp_diag *diag;
-	size_t run, device; /* under way */
+	const json_t *traces; /* NULL: there is one */
+	size_t folder;	      /* bytes of the folder that all are in */
+	size_t run, device;   /* under way */
 };
 
 static enum gp_status fail(const struct reader *r, const char *key,
@@ -226,6 +228,72 @@ static char *what_ifs_of(const json_t *run)
 	return gp_text_sink_close(&sink, text);
 }
 
+/* ---- which of a report's traces ---- */
+
+static const char *trace_path(const json_t *traces, size_t index)
+{
+	const char *path = json_string_value(
+		json_object_get(json_array_get(traces, index), "path"));
+
+	return path ? path : "";
+}
+
+/* How much of the paths is the folder that all traces are in. */
+static size_t folder_of(const json_t *traces)
+{
+	const char *first = trace_path(traces, 0);
+	const char *slash = strrchr(first, '/');
+	size_t length = slash ? (size_t)(slash - first) + 1 : 0;
+
+	for (size_t i = 1; length && i < json_array_size(traces); i++)
+		while (strncmp(first, trace_path(traces, i), length) != 0)
+			for (length--; length && first[length - 1] != '/';)
+				length--;
+	return length;
+}
+
+static void read_traces(struct reader *r, const json_t *report)
+{
+	const json_t *traces = json_object_get(report, "traces");
+
+	if (json_array_size(traces) < 2)
+		return;
+	r->traces = traces;
+	r->folder = folder_of(traces);
+}
+
+static enum gp_status name_run(const struct reader *r, const json_t *run,
+			       struct gp_report_run *one)
+{
+	const json_t *found = json_object_get(run, "trace");
+	json_int_t index = json_integer_value(found);
+	struct gp_text_sink sink;
+	const char *path;
+	FILE *out;
+
+	if (!r->traces)
+		return GP_OK;
+	if (!json_is_integer(found) || index < 0 ||
+	    (size_t)index >= json_array_size(r->traces))
+		return fail(r, "trace", "number of one of its traces");
+	path = trace_path(r->traces, (size_t)index) + r->folder;
+	one->of_trace = gp_mem_copy_text(path, strlen(path));
+	out = gp_text_sink_open(&sink);
+	fprintf(out, "%s in %s", path, gp_page_name(r->path));
+	one->name = gp_text_sink_close(&sink, out);
+	return GP_OK;
+}
+
+static void release_run(struct gp_report_run *run)
+{
+	free(run->conf);
+	free(run->engine);
+	free(run->what_if);
+	free(run->of_trace);
+	free(run->name);
+	free(run->how);
+}
+
 static enum gp_status read_run(struct reader *r, const json_t *run,
 			       struct list *list)
 {
@@ -250,8 +318,10 @@ static enum gp_status read_run(struct reader *r, const json_t *run,
 
 		status = read_device(r, json_array_get(devices, r->device),
 				     &one);
+		if (status == GP_OK)
+			status = name_run(r, run, &one);
 		if (status != GP_OK) {
-			free(one.how);
+			release_run(&one);
 			break;
 		}
 		one.conf = gp_mem_copy_text(conf ? conf : "",
@@ -271,6 +341,7 @@ static enum gp_status read_runs(struct reader *r, const json_t *report,
 	const json_t *runs = json_object_get(report, "runs");
 	enum gp_status status = GP_OK;
 
+	read_traces(r, report);
 	for (; r->run < json_array_size(runs) && status == GP_OK; r->run++)
 		status = read_run(r, json_array_get(runs, r->run), list);
 	if (status != GP_OK || list->count)
@@ -343,12 +414,8 @@ enum gp_status gp_report_read(const char *path, struct gp_report_run **runs,
 
 void gp_report_runs_release(struct gp_report_run *runs, size_t count)
 {
-	for (size_t i = 0; i < count; i++) {
-		free(runs[i].conf);
-		free(runs[i].engine);
-		free(runs[i].what_if);
-		free(runs[i].how);
-	}
+	for (size_t i = 0; i < count; i++)
+		release_run(&runs[i]);
 	free(runs);
 }
 
@@ -359,7 +426,8 @@ static struct gp_change_side change_side(const char *path,
 {
 	return (struct gp_change_side){
 		.path = path,
-		.name = gp_page_name(path),
+		.name = run->name ? run->name : gp_page_name(path),
+		.of_trace = run->of_trace,
 		.conf = run->conf,
 		.engine = run->engine,
 		.what_if = run->what_if,
@@ -371,14 +439,19 @@ static struct gp_change_side change_side(const char *path,
 	};
 }
 
+static bool is_same(const char *a, const char *b)
+{
+	return !strcmp(a ? a : "", b ? b : "");
+}
+
 static bool is_alike(const struct gp_report_run *a,
 		     const struct gp_report_run *b)
 {
 	return a->device == b->device && a->release == b->release &&
 	       a->capacity == b->capacity && !strcmp(a->conf, b->conf) &&
 	       !strcmp(a->engine, b->engine) &&
-	       !strcmp(a->what_if ? a->what_if : "",
-		       b->what_if ? b->what_if : "");
+	       is_same(a->of_trace, b->of_trace) &&
+	       is_same(a->what_if, b->what_if);
 }
 
 size_t gp_report_runs_of(const struct gp_report_run *runs, size_t count,
@@ -406,6 +479,18 @@ static const struct gp_report_run *find_run(const struct gp_report_run *a,
 		if (is_only ? b[i].device == run->device : is_alike(run, &b[i]))
 			return &b[i];
 	return NULL;
+}
+
+size_t gp_report_runs_alone(const struct gp_report_run *runs, size_t count,
+			    const struct gp_report_run *others,
+			    size_t other_count)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < count; i++)
+		n += gp_report_runs_of(others, other_count, runs[i].device) &&
+		     !find_run(runs, count, others, other_count, &runs[i]);
+	return n;
 }
 
 size_t gp_report_pair(const char *a_path, const struct gp_report_run *a,

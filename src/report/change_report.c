@@ -803,10 +803,8 @@ void gp_change_text(const struct gp_change *changes, size_t count,
 		changes += ranks->first;
 		count = ranks->count;
 	}
-	for (size_t i = 0; i < count; i++) {
-		const struct gp_change *c = &changes[i];
-
-		if (i)
+	for (const struct gp_change *c = changes; c < changes + count; c++) {
+		if (c > changes)
 			gp_page_blank(&page);
 		print_side(&page, "A", &c->a);
 		print_side(&page, "B", &c->b);
@@ -847,6 +845,8 @@ static void write_side(struct gp_emit *json, const char *key,
 {
 	gp_emit_open(json, key, '{', GP_EMIT_LINES);
 	gp_emit_text(json, "path", side->path);
+	if (side->of_trace)
+		gp_emit_text(json, "trace", side->of_trace);
 	if (side->trace)
 		gp_emit_told(json, side->trace);
 	gp_emit_text(json, "alloc_conf", side->conf);

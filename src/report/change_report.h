@@ -18,8 +18,9 @@
 
 struct gp_change_side {
 	const char *path, *conf, *engine;
-	const char *name;    /* of the file, in the text */
-	const char *what_if; /* as a command line has it; NULL: none */
+	const char *name;     /* of the file, in the text */
+	const char *of_trace; /* of several in a report; NULL: the only one */
+	const char *what_if;  /* as a command line has it; NULL: none */
 	uint8_t release;
 	enum gp_replay_mode mode;
 	uint64_t capacity; /* GP_UNLIMITED: none, or it is not known */
@@ -72,6 +73,9 @@ void gp_change_json(const struct gp_change *changes, size_t count,
 struct gp_report_run {
 	char *conf, *engine; /* owned */
 	char *what_if;	     /* owned; NULL: none */
+	/* Owned. Of a report of several traces: which, without the folder that
+	 * all are in; and how the run is called. NULL: the only one. */
+	char *of_trace, *name;
 	uint8_t release;
 	enum gp_replay_mode mode;
 	uint32_t device; /* CUDA's ordinal */
@@ -94,9 +98,14 @@ void gp_report_runs_release(struct gp_report_run *runs, size_t count);
 size_t gp_report_runs_of(const struct gp_report_run *runs, size_t count,
 			 uint32_t device);
 
-/* Pairs the runs of two reports by device and settings, or by device where each
- * report has one run of it; returns their number. *changes has room for
- * a_count, and borrows from both. */
+/* The number of runs that have no counterpart, of devices that others have. */
+size_t gp_report_runs_alone(const struct gp_report_run *runs, size_t count,
+			    const struct gp_report_run *others,
+			    size_t other_count);
+
+/* Pairs the runs of two reports by device, trace and settings, or by device
+ * where each report has one run of it; returns their number. *changes has room
+ * for a_count, and borrows from both. */
 size_t gp_report_pair(const char *a_path, const struct gp_report_run *a,
 		      size_t a_count, const char *b_path,
 		      const struct gp_report_run *b, size_t b_count,

@@ -38,6 +38,9 @@ const struct gp_key keys_of_changes[] = {
 
 	NEW("change_side", "One of the two runs."),
 	KEY("path", TEXT, 0, "The trace, or the report."),
+	KEY("trace", TEXT, MAYBE,
+	    "Of a report of several traces: which, without the folder that all "
+	    "of them are in."),
 	KEYS_OF("trace_told"),
 	KEYS_OF("configuration"),
 	KEY("engine", TEXT, 0, "As gpupool help engines has it."),
