@@ -17,7 +17,9 @@
 #include "study/known.h"
 
 #define GRAIN	 GP_DEVICE_GRAIN
-#define MOST	 (UINT64_C(1) << 46) /* bytes; more than any device has */
+/* Bytes: some share of it, which a process may have, is still more than any
+ * device has. */
+#define MOST	 (UINT64_C(1) << 61)
 #define INFINITE UINT64_MAX
 
 /* ---- a lower bound, without a replay ---- */
