@@ -126,11 +126,15 @@ static void print_floor(const struct gp_page *page,
 			const struct gp_headroom_report *report, size_t device)
 {
 	const struct gp_headroom *h = &report->runs[0].devices[device];
+	const struct gp_verdict *verdict =
+		&report->study->verdicts[report->first_case + device];
 
-	gp_page_line(page, GP_TONE_PLAIN, 2,
-		     "The program itself holds %s at once, which no setting "
-		     "changes.",
-		     GP_BYTES(h->live));
+	/* Else it was said of the device that is asked for. */
+	if (verdict->capacity == GP_UNLIMITED || !verdict_tells_live(verdict))
+		gp_page_line(page, GP_TONE_PLAIN, 2,
+			     "The program itself holds %s at once, which no "
+			     "setting changes.",
+			     GP_BYTES(h->live));
 	if (h->start_reserved > h->live)
 		gp_page_line(page, GP_TONE_PLAIN, 2,
 			     "The trace begins with %s reserved, below which "

@@ -290,6 +290,12 @@ static void say_search(struct gp_words *words, const struct gp_verdict *v)
 					    : ": an ideal allocator would fit");
 }
 
+bool verdict_tells_live(const struct gp_verdict *v)
+{
+	return !v->others && (v->kind == GP_VERDICT_TOO_SMALL ||
+			      v->kind == GP_VERDICT_NO_SETTING);
+}
+
 /* Whether a smaller device serves the trace while some larger ones do not. */
 static bool is_by_chance(const struct gp_verdict *v, uint64_t *need)
 {

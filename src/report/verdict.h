@@ -13,6 +13,8 @@ struct gp_words verdict_sentence(const struct gp_verdict *verdict);
 const char *verdict_record_call(uint8_t release);
 /* Further sentences that a reader has to know; "": none. */
 struct gp_words verdict_limits(const struct gp_verdict *verdict);
+/* Whether these tell what the program itself holds at once. */
+bool verdict_tells_live(const struct gp_verdict *v);
 /* Those of them that say how far the trace and the setting can be trusted. */
 struct gp_words verdict_caveats(const struct gp_verdict *verdict);
 /* What peaks of replays are of, if not of the program: " of what the trace
