@@ -91,16 +91,18 @@ static void wrap(const struct gp_page *page, unsigned at, unsigned indent,
 {
 	char safe[TEXT];
 	const char *text = gp_safe_text(unsafe, safe, sizeof(safe));
-	bool at_start = true;
+	bool at_start = true, has_word = false; /* of the line */
 
 	while (*text) {
 		size_t length = word_length(text);
 		unsigned width = width_of(text, length);
 
-		if (!at_start && at + 1 + width > page->columns) {
+		/* A line is not ended while there are only blanks in it. */
+		if (has_word && at + 1 + width > page->columns) {
 			fprintf(page->out, "\n%*s", (int)indent, "");
 			at = indent;
 			at_start = true;
+			has_word = false;
 		}
 		if (!at_start) {
 			putc(' ', page->out);
@@ -109,6 +111,7 @@ static void wrap(const struct gp_page *page, unsigned at, unsigned indent,
 		fwrite(text, 1, length, page->out);
 		at += width;
 		at_start = false;
+		has_word |= length > 0;
 		text += length;
 		text += *text == ' ';
 	}
