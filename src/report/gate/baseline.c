@@ -106,6 +106,9 @@ static enum gp_status read_print(const struct reading *r, const json_t *object,
 
 /* ---- numbers ---- */
 
+/* Below that no run has a number; differences can be taken. */
+#define LEAST INT32_MIN
+
 static bool read_value(const struct gp_number *number, const json_t *value,
 		       struct gp_reading *reading)
 {
@@ -116,7 +119,7 @@ static bool read_value(const struct gp_number *number, const json_t *value,
 	reading->is_there = true;
 	if (number->unit != GP_NUMBER_RATIO) {
 		reading->value = (int64_t)json_integer_value(value);
-		return json_is_integer(value);
+		return json_is_integer(value) && reading->value >= LEAST;
 	}
 	if (!json_is_number(value) || !(real > -1e6 && real < 1e6))
 		return false;
@@ -144,7 +147,8 @@ static enum gp_status read_numbers(const struct reading *r, json_t *object,
 		if (i != GP_NUMBER_NONE &&
 		    !read_value(&r->numbers->items[i], value,
 				&device->readings[i]))
-			return bad(r, "one of its numbers is not a number");
+			return bad(r, "one of its numbers is none that a run "
+				      "can have");
 	}
 	return GP_OK;
 }
