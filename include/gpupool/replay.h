@@ -236,6 +236,7 @@ struct gp_replay_result {
 	struct gp_state end;	 /* gp_replay_release */
 	struct gp_state peak;	 /* keep_peak: the blocks at_fullest */
 	bool peak_is_from_start; /* the peak of reserved is the start state */
+	bool fullest_is_start;	 /* at_fullest is before the first event */
 	/* keep_alike: the settings under which every decision of the run, as
 	 * far as it went, would be the same. For a verification, and for
 	 * engines that do not support it: just the settings of the run. */

@@ -333,6 +333,9 @@ static void at_what_matters(struct session *s, bool is_peak)
 	}
 	s->moment.event =
 		r->at_peak.event ? r->at_peak.event : r->at_fullest.event;
+	s->moment.is_start =
+		r->fullest_is_start && !s->moment.event && r->at_peak.reserved;
+	s->moment.is_before |= s->moment.is_start;
 	s->moment.what = "the peak of reserved";
 }
 

@@ -537,16 +537,20 @@ static enum gp_status run_all(const struct gp_replay_config *config,
 			      struct gp_diag *diag)
 {
 	enum gp_status status;
-	uint64_t at_start;
+	struct gp_moment at_start;
 	struct replay r;
 
 	replay_init(&r, config, order, result);
 	status = start(&r, diag);
 	if (status != GP_OK)
 		return status;
-	at_start = result->at_peak.reserved;
+	at_start = result->at_peak;
 	run(&r, r.device_trace->event_count);
-	result->peak_is_from_start = result->at_peak.reserved == at_start;
+	result->peak_is_from_start =
+		result->at_peak.reserved == at_start.reserved;
+	result->fullest_is_start =
+		result->peak_is_from_start &&
+		result->at_fullest.allocated == at_start.allocated;
 	return end(&r, diag);
 }
 
@@ -584,9 +588,7 @@ static enum gp_status keep_peak(const struct gp_replay_config *config,
 	status = start(&r, diag);
 	if (status != GP_OK)
 		return status;
-	/* Unless it is the state before the first event. */
-	if (!result->peak_is_from_start ||
-	    again.at_peak.allocated != fullest->allocated)
+	if (!result->fullest_is_start)
 		run(&r, fullest->event + 1);
 	status = end(&r, diag);
 	result->peak = again.end;

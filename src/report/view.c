@@ -346,11 +346,16 @@ static void reserved_title(const struct gp_view *view,
 }
 
 /* A run without events has one moment. */
+static bool is_before(const struct gp_view_moment *moment)
+{
+	return moment->is_before && !moment->is_start;
+}
+
 static const char *moment_words(const struct gp_view *view,
 				const struct gp_view_moment *moment,
 				char text[GP_EVENT_TEXT])
 {
-	if (!view->trace->devices[view->device].event_count)
+	if (moment->is_start || !view->trace->devices[view->device].event_count)
 		return "the start";
 	return gp_event_words_in(view->trace, view->device, view->steps,
 				 moment->event, text);
@@ -369,7 +374,7 @@ static void holders_title(const struct gp_view *view,
 	else
 		snprintf(held, sizeof(held), "Nothing is in use");
 	snprintf(words, sizeof(words), "%s %s %s: %s, %s reserved", held,
-		 moment->is_before ? "before" : "at", moment->what,
+		 is_before(moment) ? "before" : "at", moment->what,
 		 moment_words(view, moment, at), GP_BYTES(total->reserved));
 	reserved_title(view, style, words);
 }
@@ -597,7 +602,7 @@ static void state_title(const struct gp_view *view,
 
 	snprintf(words, sizeof(words),
 		 "%s %s: %s, %s reserved in %s, %s allocated",
-		 moment->is_before ? "Before" : "At", moment->what,
+		 is_before(moment) ? "Before" : "At", moment->what,
 		 moment_words(view, moment, at), GP_BYTES(total.reserved),
 		 GP_PLURAL(total.segments, "segment"),
 		 GP_BYTES(total.allocated));

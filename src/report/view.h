@@ -37,6 +37,7 @@ struct gp_view_moment {
 	uint64_t event;
 	const char *what; /* "the peak of reserved" */
 	bool is_before;
+	bool is_start; /* what is meant is the state before event 0 itself */
 };
 
 enum gp_view_format {
