@@ -141,6 +141,7 @@ static void note(struct session *s, struct gp_engine_run *run,
 					 result->counts.synchronizes);
 	run->dropped = result->dropped;
 	run->retries = (uint64_t)result->counts.retries;
+	run->lacks_room = result->others.missing > 0;
 }
 
 static void find_need(struct gp_plan *plan, uint32_t device,

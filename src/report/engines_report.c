@@ -22,13 +22,18 @@ static bool is_baseline(const char *engine)
 	return !strcmp(engine, "direct");
 }
 
+static bool is_served(const struct gp_engine_run *run)
+{
+	return !run->trouble && !run->dropped && !run->lacks_room;
+}
+
 static uint64_t least_of(const struct gp_engine_run *runs, size_t count)
 {
 	uint64_t least = UINT64_MAX;
 
 	for (size_t i = 0; i < count; i++)
-		if (!runs[i].trouble && !runs[i].dropped &&
-		    !is_baseline(runs[i].engine) && runs[i].reserved < least)
+		if (is_served(&runs[i]) && !is_baseline(runs[i].engine) &&
+		    runs[i].reserved < least)
 			least = runs[i].reserved;
 	return least;
 }
@@ -39,7 +44,7 @@ static void add(struct gp_engine_entry *entry, const struct gp_engine_run *run,
 	double ratio;
 
 	entry->ooms += run->dropped;
-	if (run->trouble || run->dropped || !run->packing)
+	if (!is_served(run) || !run->packing)
 		return;
 	ratio = (double)run->reserved / (double)run->packing;
 	entry->mean += ratio;
@@ -182,6 +187,15 @@ static double ratio_of(const struct gp_engine_run *run)
 	return run->packing ? (double)run->reserved / (double)run->packing : 0;
 }
 
+/* Why it does not serve the trace, if not for requests; NULL: it does. */
+static const char *trouble_of(const struct gp_engine_run *run)
+{
+	return run->trouble ? run->trouble
+	       : run->lacks_room
+		       ? "it leaves too little of the device to others"
+		       : NULL;
+}
+
 static void fill_run(const struct gp_engine_run *run, struct texts *texts,
 		     struct gp_cell cells[COLUMNS])
 {
@@ -191,10 +205,10 @@ static void fill_run(const struct gp_engine_run *run, struct texts *texts,
 	cells[CONF] = words(settings(run->conf));
 	cells[PACKING] = number(GP_CELL_BYTES, run->packing);
 	cells[LIVE] = number(GP_CELL_BYTES, run->live);
-	if (run->trouble) {
-		cells[TROUBLE] = words(run->trouble);
+	if (trouble_of(run))
+		cells[TROUBLE] = words(trouble_of(run));
+	if (run->trouble)
 		return;
-	}
 	cells[RESERVED] = number(GP_CELL_BYTES, run->reserved);
 	cells[RATIO] = ratio(ratio_of(run), texts->ratio);
 	cells[FRAGMENTATION] = ratio(run->fragmentation, texts->part);
@@ -263,9 +277,14 @@ static void put_runs(const struct gp_table *table,
 		if (page && !runs[i].trouble)
 			cells[DRAWN] = word(bar(runs[i].reserved, most,
 						is_ascii, texts.bar));
+		/* There is no column for why. */
+		if (runs[i].lacks_room && !runs[i].dropped &&
+		    (table->format == GP_TABLE_MARKDOWN ||
+		     table->format == GP_TABLE_HTML))
+			cells[OOMS] = word("no room");
 		gp_table_row(table, cells);
 		if (page)
-			put_below(page, runs[i].conf, runs[i].trouble);
+			put_below(page, runs[i].conf, trouble_of(&runs[i]));
 	}
 }
 

@@ -283,6 +283,9 @@ const struct gp_key keys_of_advice[] = {
 	       "Microseconds in them, by the prices."),
 	KEY_IN(gp_engine_run, dropped, "dropped", COUNT, 0,
 	       "Requests that were not served."),
+	KEY_IN(gp_engine_run, lacks_room, "leaves_no_room", BOOL, MAYBE,
+	       "Whether it leaves too little of the device to others: the "
+	       "trace is not served in full then."),
 	KEY_IN(gp_engine_run, retries, "num_alloc_retries", COUNT, 0,
 	       "Requests for which the device had no memory at first."),
 	KEY_IN(gp_engine_run, need, "need_bytes", BYTES, NULLABLE,
