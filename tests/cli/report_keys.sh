@@ -146,6 +146,7 @@ cat > others.json << END
 END
 write replay-others replay others.json --capacity 20MiB
 write explain-others explain others.json --capacity 8MiB
+write compare-others compare others.json --capacity 20MiB
 
 # A recording that is not sure to be what a GPU would do.
 cat > doubtful.json << END
@@ -291,6 +292,7 @@ echo 'RuntimeError: CUDA error: out of memory' > train.log
 write look_log-driver look train.log
 write diff-traces diff "$story" "$out_of_memory"
 write diff-reports diff out/replay-story.json out/replay-both.json
+write diff-two diff out/sweep-grid.json out/sweep-grid.json
 write doctor-here doctor --cudart "$cudart"
 write bench-device bench --device cuda --cudart "$cudart" --repeat 1
 write speed-story bench "$story" --repeat 1
