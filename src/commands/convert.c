@@ -235,6 +235,24 @@ static enum gp_status find_out(const struct gp_options *options,
 	return GP_OK;
 }
 
+/* Whether a what-if is found by replays, which a capacity is for. */
+static bool is_searched(const struct gp_options *options)
+{
+	for (size_t i = 0; i < options->what_if_count; i++)
+		if (gp_what_if_is_searched(&options->what_ifs[i]))
+			return true;
+	return false;
+}
+
+static bool has_needless_settings(const struct gp_options *options)
+{
+	struct gp_options others = *options;
+
+	if (is_searched(options))
+		others.capacity = 0;
+	return gp_plan_has_settings(&others) || options->on_oom;
+}
+
 /* Refuses options and names that need --run. */
 static enum gp_status check(const struct gp_options *options, const char *out,
 			    struct gp_diag *diag)
@@ -244,7 +262,7 @@ static enum gp_status check(const struct gp_options *options, const char *out,
 	gp_packing_of(out, &length);
 	if (options->run)
 		return GP_OK;
-	if (gp_plan_has_settings(options) || options->on_oom)
+	if (has_needless_settings(options))
 		return gp_diag_usage(
 			diag, "convert",
 			"settings have no effect on a trace that is not "

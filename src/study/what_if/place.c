@@ -293,6 +293,14 @@ static bool parse_best(const char *where, size_t *calls)
 
 /* ---- the what-if ---- */
 
+bool gp_what_if_is_searched(const struct gp_what_if *what_if)
+{
+	size_t calls;
+
+	return !strcmp(what_if->row->name, "empty-cache-at") &&
+	       what_if->argument && parse_best(what_if->argument, &calls);
+}
+
 enum gp_status empty_cache_at(struct scene *scene)
 {
 	const char *where = scene->note->asked.argument;

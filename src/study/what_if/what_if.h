@@ -72,6 +72,9 @@ struct gp_what_ifs {
 bool gp_what_if_may_change(const struct gp_what_if_row *row,
 			   const struct gp_trace *trace);
 
+/* Whether its places are found by replays: empty-cache-at best. */
+bool gp_what_if_is_searched(const struct gp_what_if *what_if);
+
 /* GP_USAGE: an argument is invalid, or selects no block. */
 enum gp_status gp_what_ifs_make(const struct gp_what_if_config *config,
 				struct gp_what_ifs *result,
