@@ -34,8 +34,8 @@ static void add_holder(struct pinning *p, const struct gp_block *block)
 	};
 }
 
-/* Divides the unit's free bytes into equal shares; the remainder goes to the
- * first holder. */
+/* Divides the unit's free bytes into equal shares; the bytes that remain go to
+ * the first holders, one each. */
 static void share_out(struct gp_pins *pins, const struct gp_unit *unit)
 {
 	for (uint32_t i = 0; i < unit->holders; i++)
