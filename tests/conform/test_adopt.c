@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * An allocator that begins with what another one has has all of it: the same
+ * segments and blocks, counted alike, and able to be given back.
+ */
+#include <string.h>
+
+#include "conform/parts/author.h"
+#include "gpupool/knob.h"
+#include "replay/requests.h"
+#include "suite.h"
+
+#define SEEDS	    20 /* of each class */
+#define ADOPT_EVERY 20
+
+struct one {
+	struct gp_device *device;
+	struct gp_allocator *allocator;
+};
+
+struct run {
+	const struct gp_trace *trace;
+	const struct gp_device_trace *of;
+	const struct gp_settings *settings;
+	struct dice *dice;
+	size_t adopted, emptied;
+};
+
+/* start: NULL: with nothing. */
+static struct one make(const struct run *run, const struct gp_state *start)
+{
+	struct one one = {
+		.device = gp_sim_create(run->of->device, run->of->total_memory),
+	};
+	const struct gp_allocator_config config = {
+		.settings = run->settings,
+		.device = one.device,
+		.device_ordinal = run->of->device,
+		.streams = run->trace->streams,
+		.stream_count = run->trace->stream_count,
+		.pools = run->trace->pools,
+		.pool_count = run->trace->pool_count,
+		.block_ids = run->of->block_ids,
+		.start = start,
+	};
+	struct gp_diag diag;
+
+	ck_assert_int_eq(gp_engine_find("caching")->create(
+				 &config, &one.allocator, &diag),
+			 GP_OK);
+	return one;
+}
+
+static void drop(struct one *one)
+{
+	one->allocator->ops->destroy(one->allocator);
+	gp_device_destroy(one->device);
+}
+
+static void give(const struct run *run, struct one *one,
+		 const struct gp_event *event)
+{
+	struct gp_allocator *a = one->allocator;
+	uint64_t addr;
+
+	if (event->kind == GP_ALLOC)
+		a->ops->alloc(a, event->id, event->size, event->stream,
+			      event->pool, &addr);
+	else if (event->kind == GP_FREE)
+		a->ops->free(a, event->id);
+	else if (event->kind == GP_OTHER_MEMORY)
+		one->device->ops->set_other(one->device, event->size);
+	else
+		request_other(a, run->trace, event);
+}
+
+/* ---- the comparison ---- */
+
+static bool same_segments(const struct gp_segment *a,
+			  const struct gp_segment *b)
+{
+	return a->addr == b->addr && a->size == b->size &&
+	       a->stream == b->stream && a->pool == b->pool &&
+	       a->is_small == b->is_small &&
+	       a->is_expandable == b->is_expandable &&
+	       a->first_block == b->first_block && a->blocks == b->blocks &&
+	       a->offset == b->offset;
+}
+
+static bool same_blocks(const struct gp_block *a, const struct gp_block *b)
+{
+	return a->addr == b->addr && a->size == b->size &&
+	       a->state == b->state && a->id == b->id &&
+	       (a->state == GP_INACTIVE || a->requested == b->requested);
+}
+
+static void check_states(const struct gp_state *a, const struct gp_state *b)
+{
+	bool same = a->segment_count == b->segment_count &&
+		    a->block_count == b->block_count;
+
+	for (size_t i = 0; same && i < a->segment_count; i++)
+		same = same_segments(&a->segments[i], &b->segments[i]);
+	for (size_t i = 0; same && i < a->block_count; i++)
+		same = same_blocks(&a->blocks[i], &b->blocks[i]);
+	ck_assert(same);
+}
+
+/* Else what is oversize may have been decided by other settings. */
+static bool keeps_settings(const struct gp_device_trace *of)
+{
+	for (size_t i = 0; i < of->event_count; i++)
+		if (of->events[i].kind == GP_SET_SETTINGS)
+			return false;
+	return true;
+}
+
+static void check_counts(const struct run *run, const struct one *a,
+			 const struct one *b)
+{
+	const struct gp_stats *x = a->allocator->ops->stats(a->allocator);
+	const struct gp_stats *y = b->allocator->ops->stats(b->allocator);
+
+	for (int id = 0; id < GP_STAT_COUNT; id++)
+		for (int kind = GP_STAT_ALL; kind <= GP_STAT_LARGE; kind++)
+			ck_assert_msg(x->by_pool[id][kind].current ==
+					      y->by_pool[id][kind].current,
+				      "%s", gp_stat_names[id]);
+	ck_assert_uint_eq(a->allocator->ops->largest_free(a->allocator),
+			  b->allocator->ops->largest_free(b->allocator));
+	if (!keeps_settings(run->of))
+		return;
+	ck_assert_int_eq(x->oversize_allocations.current,
+			 y->oversize_allocations.current);
+	ck_assert_int_eq(x->oversize_segments.current,
+			 y->oversize_segments.current);
+}
+
+/* Private pools keep their memory for those who hold them. */
+static bool may_be_emptied(const struct gp_state *state)
+{
+	for (size_t i = 0; i < state->segment_count; i++)
+		if (state->segments[i].pool)
+			return false;
+	return true;
+}
+
+static void check_emptied(struct one *one, const struct gp_state *start)
+{
+	struct gp_allocator *a = one->allocator;
+	uint64_t free_bytes, total;
+	struct gp_state state;
+
+	for (size_t i = 0; i < start->block_count; i++)
+		if (start->blocks[i].state == GP_ACTIVE)
+			a->ops->free(a, start->blocks[i].id);
+	a->ops->synchronize(a, GP_ALL_STREAMS);
+	a->ops->empty_cache(a, 0);
+	a->ops->state(a, &state);
+	one->device->ops->info(one->device, &free_bytes, &total);
+	ck_assert_uint_eq(state.segment_count, 0);
+	ck_assert_uint_eq(free_bytes, total);
+	gp_state_release(&state);
+}
+
+static void adopt(struct run *run, const struct one *one)
+{
+	struct gp_state from, to;
+	struct one other;
+
+	one->allocator->ops->state(one->allocator, &from);
+	other = make(run, &from);
+	other.allocator->ops->state(other.allocator, &to);
+	check_states(&from, &to);
+	check_counts(run, one, &other);
+	run->adopted += from.segment_count > 1;
+	if (may_be_emptied(&from)) {
+		check_emptied(&other, &from);
+		run->emptied++;
+	}
+	drop(&other);
+	gp_state_release(&from);
+	gp_state_release(&to);
+}
+
+static void try_trial(struct run *run, const struct trial *trial)
+{
+	struct gp_settings settings;
+	struct gp_trace *trace;
+	struct gp_diag diag;
+
+	ck_assert_int_eq(trial_trace(trial, &trace, &diag), GP_OK);
+	run->trace = trace;
+	run->settings = &settings;
+	gp_settings_init(&settings,
+			 (uint8_t)dice_between(run->dice, trial_since(trial),
+					       GP_RELEASE_LAST));
+	for (uint32_t d = 0;
+	     d < trace->device_count &&
+	     gp_settings_parse(&settings, trial->conf, &diag) == GP_OK;
+	     d++) {
+		struct one one;
+
+		run->of = &trace->devices[d];
+		one = make(run, NULL);
+		for (size_t i = 0; i < run->of->event_count; i++) {
+			give(run, &one, &run->of->events[i]);
+			if (!dice_below(run->dice, ADOPT_EVERY))
+				adopt(run, &one);
+		}
+		drop(&one);
+	}
+	gp_trace_destroy(trace);
+}
+
+START_TEST(test_what_is_adopted_is_all_there)
+{
+	size_t classes;
+	const struct trial_class *table = trial_class_table(&classes);
+	struct dice dice;
+	struct run run = { .dice = &dice };
+
+	dice_init(&dice, 1, "adopt");
+	for (size_t i = 0; i < classes; i++)
+		for (uint64_t seed = 0; seed < SEEDS; seed++) {
+			struct trial trial;
+
+			author_write(&trial, 9000 + seed, &table[i]);
+			try_trial(&run, &trial);
+			trial_release(&trial);
+		}
+	ck_assert_uint_gt(run.adopted, 10 * classes);
+	ck_assert_uint_gt(run.emptied, 10 * classes);
+}
+END_TEST
+
+int main(void)
+{
+	const struct suite_test tests[] = {
+		{ test_what_is_adopted_is_all_there, 0 },
+	};
+
+	return suite_run("adopt", tests, COUNT_OF(tests));
+}
