@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * An allocator that begins with what another one has has all of it: the same
- * segments and blocks, counted alike, and able to be given back.
+ * segments and blocks, counted alike, able to grow and to be given back.
  */
 #include <string.h>
 
@@ -23,7 +23,7 @@ struct run {
 	const struct gp_device_trace *of;
 	const struct gp_settings *settings;
 	struct dice *dice;
-	size_t adopted, emptied;
+	size_t adopted, emptied, grown;
 };
 
 /* start: NULL: with nothing. */
@@ -40,7 +40,7 @@ static struct one make(const struct run *run, const struct gp_state *start)
 		.stream_count = run->trace->stream_count,
 		.pools = run->trace->pools,
 		.pool_count = run->trace->pool_count,
-		.block_ids = run->of->block_ids,
+		.block_ids = run->of->block_ids + 1,
 		.start = start,
 	};
 	struct gp_diag diag;
@@ -106,11 +106,14 @@ static void check_states(const struct gp_state *a, const struct gp_state *b)
 	ck_assert(same);
 }
 
-/* Else what is oversize may have been decided by other settings. */
+/* Whether all was decided under the settings and limits that the run began
+ * with. */
 static bool keeps_settings(const struct gp_device_trace *of)
 {
 	for (size_t i = 0; i < of->event_count; i++)
-		if (of->events[i].kind == GP_SET_SETTINGS)
+		if (of->events[i].kind == GP_SET_SETTINGS ||
+		    of->events[i].kind == GP_SET_FRACTION ||
+		    of->events[i].kind == GP_OTHER_MEMORY)
 			return false;
 	return true;
 }
@@ -134,6 +137,42 @@ static void check_counts(const struct run *run, const struct one *a,
 			 y->oversize_allocations.current);
 	ck_assert_int_eq(x->oversize_segments.current,
 			 y->oversize_segments.current);
+}
+
+/* A request that no free block is large enough for, of the stream and pool of
+ * some segment. */
+static void check_growth(struct run *run, const struct one *from,
+			 struct one *other, const struct gp_state *state)
+{
+	const struct gp_allocator_ops *ops = from->allocator->ops;
+	struct gp_alike alike = gp_alike_of(run->settings);
+	struct one copy = { .device = gp_sim_copy(from->device) };
+	const struct gp_segment *s =
+		&state->segments[dice_below(run->dice, state->segment_count)];
+	uint64_t size = ops->largest_free(from->allocator) + 1 +
+			dice_below(run->dice, 40 * MIB);
+	uint64_t addr, other_addr;
+	enum gp_answer answer;
+
+	copy.allocator = ops->copy(from->allocator, copy.device, &alike);
+	if (copy.allocator) {
+		answer = ops->alloc(copy.allocator, run->of->block_ids, size,
+				    s->stream, s->pool, &addr);
+		ck_assert_int_eq(ops->alloc(other->allocator,
+					    run->of->block_ids, size, s->stream,
+					    s->pool, &other_addr),
+				 answer);
+		ck_assert_int_eq(ops->stats(copy.allocator)
+					 ->by_pool[GP_STAT_RESERVED_BYTES][0]
+					 .current,
+				 ops->stats(other->allocator)
+					 ->by_pool[GP_STAT_RESERVED_BYTES][0]
+					 .current);
+		ops->free(other->allocator, run->of->block_ids);
+		run->grown++;
+		copy.allocator->ops->destroy(copy.allocator);
+	}
+	gp_device_destroy(copy.device);
 }
 
 /* Private pools keep their memory for those who hold them. */
@@ -163,6 +202,19 @@ static void check_emptied(struct one *one, const struct gp_state *start)
 	gp_state_release(&state);
 }
 
+/* Whether all that decides is in the state: it does not have reservations of
+ * which nothing is mapped, routes to pools, ages, and what blocks wait for. */
+static bool shows_all(const struct run *run, const struct one *one,
+		      const struct gp_state *state)
+{
+	for (size_t i = 0; i < state->block_count; i++)
+		if (state->blocks[i].state == GP_PENDING_FREE)
+			return false;
+	return state->segment_count && !one->device->calls.unmap &&
+	       run->trace->pool_count == 1 &&
+	       run->settings->gc_threshold <= 0 && keeps_settings(run->of);
+}
+
 static void adopt(struct run *run, const struct one *one)
 {
 	struct gp_state from, to;
@@ -173,6 +225,8 @@ static void adopt(struct run *run, const struct one *one)
 	other.allocator->ops->state(other.allocator, &to);
 	check_states(&from, &to);
 	check_counts(run, one, &other);
+	if (shows_all(run, one, &from))
+		check_growth(run, one, &other, &from);
 	run->adopted += from.segment_count > 1;
 	if (may_be_emptied(&from)) {
 		check_emptied(&other, &from);
@@ -231,6 +285,7 @@ START_TEST(test_what_is_adopted_is_all_there)
 		}
 	ck_assert_uint_gt(run.adopted, 10 * classes);
 	ck_assert_uint_gt(run.emptied, 10 * classes);
+	ck_assert_uint_gt(run.grown, 10 * classes);
 }
 END_TEST
 
