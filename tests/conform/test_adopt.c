@@ -3,20 +3,13 @@
  * An allocator that begins with what another one has has all of it: the same
  * segments and blocks, counted alike, able to grow and to be given back.
  */
-#include <string.h>
-
 #include "conform/parts/author.h"
+#include "conform/parts/one.h"
 #include "gpupool/knob.h"
-#include "replay/requests.h"
 #include "suite.h"
 
 #define SEEDS	    20 /* of each class */
 #define ADOPT_EVERY 20
-
-struct one {
-	struct gp_device *device;
-	struct gp_allocator *allocator;
-};
 
 struct run {
 	const struct gp_trace *trace;
@@ -25,54 +18,6 @@ struct run {
 	struct dice *dice;
 	size_t adopted, emptied, grown;
 };
-
-/* start: NULL: with nothing. */
-static struct one make(const struct run *run, const struct gp_state *start)
-{
-	struct one one = {
-		.device = gp_sim_create(run->of->device, run->of->total_memory),
-	};
-	const struct gp_allocator_config config = {
-		.settings = run->settings,
-		.device = one.device,
-		.device_ordinal = run->of->device,
-		.streams = run->trace->streams,
-		.stream_count = run->trace->stream_count,
-		.pools = run->trace->pools,
-		.pool_count = run->trace->pool_count,
-		.block_ids = run->of->block_ids + 1,
-		.start = start,
-	};
-	struct gp_diag diag;
-
-	ck_assert_int_eq(gp_engine_find("caching")->create(
-				 &config, &one.allocator, &diag),
-			 GP_OK);
-	return one;
-}
-
-static void drop(struct one *one)
-{
-	one->allocator->ops->destroy(one->allocator);
-	gp_device_destroy(one->device);
-}
-
-static void give(const struct run *run, struct one *one,
-		 const struct gp_event *event)
-{
-	struct gp_allocator *a = one->allocator;
-	uint64_t addr;
-
-	if (event->kind == GP_ALLOC)
-		a->ops->alloc(a, event->id, event->size, event->stream,
-			      event->pool, &addr);
-	else if (event->kind == GP_FREE)
-		a->ops->free(a, event->id);
-	else if (event->kind == GP_OTHER_MEMORY)
-		one->device->ops->set_other(one->device, event->size);
-	else
-		request_other(a, run->trace, event);
-}
 
 /* ---- the comparison ---- */
 
@@ -139,40 +84,37 @@ static void check_counts(const struct run *run, const struct one *a,
 			 y->oversize_segments.current);
 }
 
+static int64_t reserved_by(const struct one *one)
+{
+	return gp_level_now(&one->allocator->levels[GP_STAT_RESERVED_BYTES]);
+}
+
 /* A request that no free block is large enough for, of the stream and pool of
  * some segment. */
 static void check_growth(struct run *run, const struct one *from,
-			 struct one *other, const struct gp_state *state)
+			 const struct one *other, const struct gp_state *state)
 {
-	const struct gp_allocator_ops *ops = from->allocator->ops;
-	struct gp_alike alike = gp_alike_of(run->settings);
-	struct one copy = { .device = gp_sim_copy(from->device) };
 	const struct gp_segment *s =
 		&state->segments[dice_below(run->dice, state->segment_count)];
-	uint64_t size = ops->largest_free(from->allocator) + 1 +
-			dice_below(run->dice, 40 * MIB);
-	uint64_t addr, other_addr;
-	enum gp_answer answer;
+	struct gp_event event = {
+		.kind = GP_ALLOC,
+		.id = run->of->block_ids,
+		.size = from->allocator->ops->largest_free(from->allocator) +
+			1 + dice_below(run->dice, 40 * MIB),
+		.stream = s->stream,
+		.pool = s->pool,
+	};
+	struct one *copy = one_copy(from);
 
-	copy.allocator = ops->copy(from->allocator, copy.device, &alike);
-	if (copy.allocator) {
-		answer = ops->alloc(copy.allocator, run->of->block_ids, size,
-				    s->stream, s->pool, &addr);
-		ck_assert_int_eq(ops->alloc(other->allocator,
-					    run->of->block_ids, size, s->stream,
-					    s->pool, &other_addr),
-				 answer);
-		ck_assert_int_eq(ops->stats(copy.allocator)
-					 ->by_pool[GP_STAT_RESERVED_BYTES][0]
-					 .current,
-				 ops->stats(other->allocator)
-					 ->by_pool[GP_STAT_RESERVED_BYTES][0]
-					 .current);
-		ops->free(other->allocator, run->of->block_ids);
-		run->grown++;
-		copy.allocator->ops->destroy(copy.allocator);
-	}
-	gp_device_destroy(copy.device);
+	if (!copy)
+		return;
+	ck_assert_int_eq(one_give(other, run->trace, &event).answer,
+			 one_give(copy, run->trace, &event).answer);
+	ck_assert_int_eq(reserved_by(other), reserved_by(copy));
+	event.kind = GP_FREE;
+	one_give(other, run->trace, &event);
+	run->grown++;
+	one_drop(copy);
 }
 
 /* Private pools keep their memory for those who hold them. */
@@ -184,7 +126,7 @@ static bool may_be_emptied(const struct gp_state *state)
 	return true;
 }
 
-static void check_emptied(struct one *one, const struct gp_state *start)
+static void check_emptied(const struct one *one, const struct gp_state *start)
 {
 	struct gp_allocator *a = one->allocator;
 	uint64_t free_bytes, total;
@@ -218,21 +160,21 @@ static bool shows_all(const struct run *run, const struct one *one,
 static void adopt(struct run *run, const struct one *one)
 {
 	struct gp_state from, to;
-	struct one other;
+	struct one *other;
 
 	one->allocator->ops->state(one->allocator, &from);
-	other = make(run, &from);
-	other.allocator->ops->state(other.allocator, &to);
+	other = one_make(run->trace, run->of, run->settings, &from);
+	other->allocator->ops->state(other->allocator, &to);
 	check_states(&from, &to);
-	check_counts(run, one, &other);
+	check_counts(run, one, other);
 	if (shows_all(run, one, &from))
-		check_growth(run, one, &other, &from);
+		check_growth(run, one, other, &from);
 	run->adopted += from.segment_count > 1;
 	if (may_be_emptied(&from)) {
-		check_emptied(&other, &from);
+		check_emptied(other, &from);
 		run->emptied++;
 	}
-	drop(&other);
+	one_drop(other);
 	gp_state_release(&from);
 	gp_state_release(&to);
 }
@@ -253,16 +195,16 @@ static void try_trial(struct run *run, const struct trial *trial)
 	     d < trace->device_count &&
 	     gp_settings_parse(&settings, trial->conf, &diag) == GP_OK;
 	     d++) {
-		struct one one;
+		struct one *one;
 
 		run->of = &trace->devices[d];
-		one = make(run, NULL);
+		one = one_make(trace, run->of, &settings, NULL);
 		for (size_t i = 0; i < run->of->event_count; i++) {
-			give(run, &one, &run->of->events[i]);
+			one_give(one, trace, &run->of->events[i]);
 			if (!dice_below(run->dice, ADOPT_EVERY))
-				adopt(run, &one);
+				adopt(run, one);
 		}
-		drop(&one);
+		one_drop(one);
 	}
 	gp_trace_destroy(trace);
 }

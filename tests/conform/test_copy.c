@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "conform/parts/author.h"
+#include "conform/parts/one.h"
 #include "gpupool/knob.h"
-#include "replay/requests.h"
 #include "same_states.h"
 #include "suite.h"
 #include "trace_text.h"
@@ -20,12 +20,6 @@
 #define CHECK_EVERY   12
 #define STRANGE_EVERY 2
 
-struct one {
-	struct gp_device *device;
-	struct gp_allocator *allocator;
-	struct gp_alike alike;
-};
-
 struct all {
 	const struct gp_trace *trace;
 	const struct gp_device_trace *of;
@@ -34,54 +28,6 @@ struct all {
 	size_t count, strange_count, copies, shapes, strangers;
 	struct dice *dice;
 };
-
-static struct one *first_of(const struct all *all,
-			    const struct gp_settings *settings)
-{
-	struct one *one = calloc(1, sizeof(*one));
-	struct gp_allocator_config config = {
-		.settings = settings,
-		.device = gp_sim_create(all->of->device, all->of->total_memory),
-		.device_ordinal = all->of->device,
-		.streams = all->trace->streams,
-		.stream_count = all->trace->stream_count,
-		.pools = all->trace->pools,
-		.pool_count = all->trace->pool_count,
-		.block_ids = all->of->block_ids + 1,
-		.alike = &one->alike,
-	};
-	struct gp_diag diag;
-
-	one->device = config.device;
-	one->alike = gp_alike_of(settings);
-	ck_assert_int_eq(gp_engine_find("caching")->create(
-				 &config, &one->allocator, &diag),
-			 GP_OK);
-	return one;
-}
-
-/* NULL: not possible now. */
-static struct one *copy_of(const struct one *one)
-{
-	struct one *copy = calloc(1, sizeof(*copy));
-
-	copy->alike = one->alike;
-	copy->device = gp_sim_copy(one->device);
-	copy->allocator = one->allocator->ops->copy(one->allocator,
-						    copy->device, &copy->alike);
-	if (copy->allocator)
-		return copy;
-	gp_device_destroy(copy->device);
-	free(copy);
-	return NULL;
-}
-
-static void drop(struct one *one)
-{
-	one->allocator->ops->destroy(one->allocator);
-	gp_device_destroy(one->device);
-	free(one);
-}
 
 /* Other requests than those of the others, and then its end. */
 static void go_astray(const struct all *all, struct one *one)
@@ -102,7 +48,7 @@ static void go_astray(const struct all *all, struct one *one)
 			   0, &addr);
 	}
 	ops->empty_cache(one->allocator, 0);
-	drop(one);
+	one_drop(one);
 }
 
 static void copy_or_drop(struct all *all)
@@ -111,10 +57,10 @@ static void copy_or_drop(struct all *all)
 	struct one *copy;
 
 	if (all->count == MOST_ALIKE) {
-		drop(all->list[which]);
+		one_drop(all->list[which]);
 		all->list[which] = all->list[--all->count];
 	}
-	copy = copy_of(all->list[which % all->count]);
+	copy = one_copy(all->list[which % all->count]);
 	if (!copy)
 		return;
 	all->copies++;
@@ -125,30 +71,6 @@ static void copy_or_drop(struct all *all)
 }
 
 /* ---- the comparison ---- */
-
-struct answer {
-	enum gp_answer answer;
-	uint64_t addr;
-};
-
-static struct answer give(const struct all *all, const struct one *one,
-			  const struct gp_event *event)
-{
-	struct gp_allocator *a = one->allocator;
-	struct answer answer = { GP_SERVED, 0 };
-
-	if (event->kind == GP_ALLOC)
-		answer.answer =
-			a->ops->alloc(a, event->id, event->size, event->stream,
-				      event->pool, &answer.addr);
-	else if (event->kind == GP_FREE)
-		a->ops->free(a, event->id);
-	else if (event->kind == GP_OTHER_MEMORY)
-		one->device->ops->set_other(one->device, event->size);
-	else
-		answer.answer = request_other(a, all->trace, event);
-	return answer;
-}
 
 static void check_shapes(struct all *all, const struct one *a,
 			 const struct one *b)
@@ -220,16 +142,16 @@ static void give_another(const struct all *all, const struct one *one)
 	if (event.kind == GP_SET_SETTINGS || event.kind == GP_SET_FRACTION ||
 	    event.kind == GP_OTHER_MEMORY)
 		return;
-	give(all, one, &event);
+	one_give(one, all->trace, &event);
 	if (event.kind == GP_ALLOC) {
 		event.kind = GP_FREE;
-		give(all, one, &event);
+		one_give(one, all->trace, &event);
 	}
 }
 
 static void add_stranger(struct all *all)
 {
-	struct one *one = copy_of(all->list[0]);
+	struct one *one = one_copy(all->list[0]);
 
 	if (!one)
 		return;
@@ -237,7 +159,7 @@ static void add_stranger(struct all *all)
 		give_another(all, one);
 	if (all->strange_count == MOST_ALIKE ||
 	    !same_shape(all->list[0], one)) {
-		drop(one);
+		one_drop(one);
 		return;
 	}
 	all->strange[all->strange_count++] = one;
@@ -294,14 +216,14 @@ static void give_strange(struct all *all, const struct gp_event *event,
 	for (size_t i = 0; i < all->strange_count; i++) {
 		const struct one *one = all->strange[i];
 
-		if (give(all, one, event).answer != first ||
+		if (one_give(one, all->trace, event).answer != first ||
 		    reserved_by(one) != reserved_by(all->list[0]) ||
 		    largest_in(one) != largest_in(all->list[0]) ||
 		    census_of(one) != census)
 			ck_abort_msg("one of the same shape goes on otherwise");
 	}
 	if (all->strange_count && !dice_below(all->dice, COPY_EVERY))
-		drop(all->strange[--all->strange_count]);
+		one_drop(all->strange[--all->strange_count]);
 	if (!dice_below(all->dice, STRANGE_EVERY))
 		add_stranger(all);
 }
@@ -310,26 +232,27 @@ static void give_strange(struct all *all, const struct gp_event *event,
 static void empty_again(const struct all *all, const struct gp_event *event,
 			enum gp_answer before)
 {
-	struct one *copy = copy_of(all->list[0]);
+	struct one *copy = one_copy(all->list[0]);
 	struct gp_device_calls calls;
 
 	if (!copy)
 		return;
 	calls = copy->device->calls;
-	ck_assert_int_eq(give(all, copy, event).answer, before);
+	ck_assert_int_eq(one_give(copy, all->trace, event).answer, before);
 	ck_assert_mem_eq(&calls, &copy->device->calls, sizeof(calls));
-	drop(copy);
+	one_drop(copy);
 }
 
 static void step(struct all *all, const struct gp_event *event)
 {
-	struct answer first = give(all, all->list[0], event);
+	struct answer first = one_give(all->list[0], all->trace, event);
 
 	if (event->kind == GP_EMPTY_CACHE)
 		empty_again(all, event, first.answer);
 	give_strange(all, event, first.answer);
 	for (size_t i = 1; i < all->count; i++) {
-		struct answer answer = give(all, all->list[i], event);
+		struct answer answer =
+			one_give(all->list[i], all->trace, event);
 
 		if (answer.answer != first.answer || answer.addr != first.addr)
 			ck_abort_msg("a copy answers otherwise");
@@ -342,14 +265,14 @@ static void step(struct all *all, const struct gp_event *event)
 
 static void try_device(struct all *all, const struct gp_settings *settings)
 {
-	all->list[0] = first_of(all, settings);
+	all->list[0] = one_make(all->trace, all->of, settings, NULL);
 	all->count = 1;
 	for (size_t i = 0; i < all->of->event_count; i++)
 		step(all, &all->of->events[i]);
 	while (all->count)
-		drop(all->list[--all->count]);
+		one_drop(all->list[--all->count]);
 	while (all->strange_count)
-		drop(all->strange[--all->strange_count]);
+		one_drop(all->strange[--all->strange_count]);
 }
 
 static void try_trial(struct all *all, const struct trial *trial)
@@ -440,11 +363,11 @@ static bool shape_of(const char *events, const char *conf, uint8_t release,
 
 	gp_settings_init(&settings, release);
 	ck_assert_int_eq(gp_settings_parse(&settings, conf, &diag), GP_OK);
-	one = first_of(&all, &settings);
+	one = one_make(trace, all.of, &settings, NULL);
 	for (size_t i = 0; i < all.of->event_count; i++)
-		give(&all, one, &all.of->events[i]);
+		one_give(one, all.trace, &all.of->events[i]);
 	has = one->allocator->ops->shape(one->allocator, shape);
-	drop(one);
+	one_drop(one);
 	gp_trace_destroy(trace);
 	return has;
 }
