@@ -35,6 +35,9 @@ struct gp_replay_cut {
 	uint64_t dropped;
 };
 
+/* In place of an event: the moment before the first one. */
+#define GP_AT_START UINT64_MAX
+
 struct gp_replay_config {
 	const struct gp_trace *trace;
 	uint32_t device; /* index into trace->devices */
@@ -62,9 +65,9 @@ struct gp_replay_config {
 		       uint64_t event);
 	void *action_arg;
 	/* Called with the engine after each of the events `looks`, which
-	 * ascend, or after every event if looks is NULL. It may query the
-	 * engine's state and counters; any other operation changes the run. May
-	 * be NULL. */
+	 * ascend, or after every event if looks is NULL. The first of them may
+	 * be GP_AT_START. It may query the engine's state and counters; any
+	 * other operation changes the run. May be NULL. */
 	void (*look)(void *arg, struct gp_allocator *allocator, uint64_t event);
 	void *look_arg;
 	const uint64_t *looks; /* borrowed */

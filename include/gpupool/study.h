@@ -276,8 +276,8 @@ uint64_t gp_study_live(const struct gp_trace *trace, uint32_t device,
 uint64_t gp_study_live_beside(const struct gp_trace *trace, uint32_t device,
 			      uint64_t *most);
 
-/* The first event after which that peak is reached; 0 also stands for the
- * beginning of the trace. */
+/* The first event after which that peak is reached; GP_AT_START: none exceeds
+ * what is live before all events. */
 uint64_t gp_study_fullest(const struct gp_trace *trace, uint32_t device);
 
 /* The same for gp_study_live(): the memory of others does not count. */

@@ -531,6 +531,17 @@ static void note_candidates(const struct gp_replay_config *config,
 	mismatch->candidate_count = (uint32_t)n;
 }
 
+static void look_at_start(struct replay *r)
+{
+	const struct gp_replay_config *config = r->config;
+
+	if (!config->look || !config->look_count ||
+	    config->looks[0] != GP_AT_START)
+		return;
+	config->look(config->look_arg, r->allocator, GP_AT_START);
+	r->look++;
+}
+
 static enum gp_status run_all(const struct gp_replay_config *config,
 			      const struct order *order,
 			      struct gp_replay_result *result,
@@ -545,6 +556,7 @@ static enum gp_status run_all(const struct gp_replay_config *config,
 	if (status != GP_OK)
 		return status;
 	at_start = result->at_peak;
+	look_at_start(&r);
 	run(&r, r.device_trace->event_count);
 	result->peak_is_from_start =
 		result->at_peak.reserved == at_start.reserved;

@@ -895,7 +895,7 @@ static void write_device(struct gp_emit *json, const struct gp_explanation *x,
 	gp_emit_uint(json, "device", e->trace->devices[e->device].device);
 	gp_emit_rank_of(json, x->ranks, index);
 	gp_emit_verdict(json, &x->study->verdicts[index]);
-	gp_emit_uint(json, "event", e->event);
+	gp_emit_explained(json, "event", "before", e->event);
 	write_request(json, e);
 	write_failures(json, e);
 	write_attempts(json, e);

@@ -362,7 +362,8 @@ static uint16_t awaited_stream(const struct gp_explain *e)
 		if (b->state == GP_PENDING_FREE && b->id < device->block_ids)
 			is_pending[b->id] = true;
 	}
-	for (size_t i = 0; i < device->event_count && i <= e->event; i++) {
+	/* GP_AT_START + 1 is 0. */
+	for (size_t i = 0; i < device->event_count && i < e->event + 1; i++) {
 		const struct gp_event *event = &device->events[i];
 
 		if (event->kind != GP_RECORD_STREAM || !is_pending[event->id])

@@ -11,7 +11,7 @@
 /* Each is "" if there is nothing to say. */
 
 /* Whether the moment explained is the peak. It is not where a window begins at
- * its peak. */
+ * its peak, but has more in use later. */
 bool explain_is_peak(const struct gp_explain *e);
 
 /* How full it is at that moment, where no request failed. */

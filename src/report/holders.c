@@ -162,7 +162,7 @@ const char *gp_holders_moment(const struct gp_explain *e)
 		return "at that moment";
 	if (!explain_is_peak(e))
 		return "at the fullest moment";
-	return e->event > e->result.at_peak.event
+	return e->event != GP_AT_START && e->event > e->result.at_peak.event
 		       ? "at the peak, when it is fullest"
 		       : "at the peak";
 }
@@ -361,10 +361,17 @@ void gp_emit_holders(struct gp_emit *json, const char *key,
 	gp_emit_close(json, ']');
 }
 
+void gp_emit_explained(struct gp_emit *json, const char *key,
+		       const char *key_before, uint64_t event)
+{
+	gp_emit_uint(json, key, event == GP_AT_START ? 0 : event);
+	gp_emit_bool(json, key_before, event == GP_AT_START);
+}
+
 void gp_emit_in_use(struct gp_emit *json, const struct gp_explain *e,
 		    size_t most)
 {
-	gp_emit_uint(json, "in_use_event", e->live_event);
+	gp_emit_explained(json, "in_use_event", "in_use_before", e->live_event);
 	gp_emit_uint(json, "in_use_bytes", e->live_bytes);
 	gp_emit_holders(json, "in_use", e->trace, &e->live, most);
 }

@@ -39,8 +39,12 @@ const char *gp_module_words(const struct gp_trace *trace,
 			    const struct gp_owner *owner,
 			    char text[GP_SITE_TEXT]);
 
+/* The moment that is explained: its event, and whether it is before it. */
+void gp_emit_explained(struct gp_emit *json, const char *key,
+		       const char *key_before, uint64_t event);
+
 /* Who holds the memory in use at the moment that is told: in_use_event,
- * in_use_bytes, and in_use with at most so many holders. */
+ * in_use_before, in_use_bytes, and in_use with at most so many holders. */
 void gp_emit_in_use(struct gp_emit *json, const struct gp_explain *e,
 		    size_t most);
 /* The holders as a JSON list of at most so many. */

@@ -59,13 +59,18 @@ const struct gp_key keys_of_advice[] = {
 	KEY("device", COUNT, MAYBE,
 	    "The device that decides, which the rest is about."),
 	KEY("event", EVENT, MAYBE, "The moment that is looked at."),
+	KEY("before", BOOL, MAYBE,
+	    "Whether it is before that event: the start of the trace."),
 	KEY("out_of_memory", BOOL, MAYBE, "Whether a request was not served."),
 	KEY("reserved_bytes", BYTES, MAYBE, "Reserved at that moment."),
 	KEY("allocated_bytes", BYTES, MAYBE, "Allocated at that moment."),
 	OBJECT("fidelity", NULLABLE | MAYBE, "fidelity_sum"),
 	KEY("in_use_event", EVENT, MAYBE,
-	    "The moment of in_use: if the device is too small, the one when "
-	    "most is in use, otherwise the one that is looked at."),
+	    "The moment of in_use: the one that is looked at, or the one when "
+	    "most is in use, if that is clearly more or the device is too "
+	    "small."),
+	KEY("in_use_before", BOOL, MAYBE,
+	    "Whether that is before this event: the start of the trace."),
 	KEY("in_use_bytes", BYTES, MAYBE,
 	    "All that is in use then, of which in_use has the largest part."),
 	NAMED("in_use", LIST | MAYBE, "holder",
@@ -168,8 +173,11 @@ const struct gp_key keys_of_advice[] = {
 	    "What the recording does not contain, and so is not counted."),
 	OBJECT("devices", LIST | MAYBE, "device_verdict"),
 	KEY("in_use_event", EVENT, MAYBE,
-	    "The moment of in_use: if the device is too small, the one when "
-	    "most is in use, otherwise the one that is looked at."),
+	    "The moment of in_use: the one that is looked at, or the one when "
+	    "most is in use, if that is clearly more or the device is too "
+	    "small."),
+	KEY("in_use_before", BOOL, MAYBE,
+	    "Whether that is before this event: the start of the trace."),
 	KEY("in_use_bytes", BYTES, MAYBE,
 	    "All that is in use then, of which in_use has the largest part."),
 	NAMED("in_use", LIST | MAYBE, "holder",
@@ -510,6 +518,8 @@ const struct gp_key keys_of_advice[] = {
 	KEY("event", EVENT, 0,
 	    "The moment that is looked at: the first out-of-memory error, or "
 	    "the peak."),
+	KEY("before", BOOL, 0,
+	    "Whether it is before that event: the start of the trace."),
 	OBJECT("request", NULLABLE, "request"),
 	MEASURE(GP_NUM_OOMS),
 	OBJECT("ooms", LIST, "oom"),
@@ -522,6 +532,8 @@ const struct gp_key keys_of_advice[] = {
 	KEY("in_use_event", EVENT, 0,
 	    "The moment of in_use: if the device is too small, the one when "
 	    "most is in use, otherwise the one that is looked at."),
+	KEY("in_use_before", BOOL, 0,
+	    "Whether that is before this event: the start of the trace."),
 	KEY("in_use_bytes", BYTES, 0,
 	    "All that is in use then, of which in_use has the largest part."),
 	NAMED("in_use", LIST, "holder",

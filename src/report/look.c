@@ -164,7 +164,8 @@ static const char *gap_before(const struct gp_explain *e, char *text,
 	char at[GP_EVENT_TEXT], gap[GP_BYTES_TEXT];
 
 	*text = '\0';
-	if (peak->event >= e->event || peak->reserved != e->gap.reserved)
+	if (e->event == GP_AT_START || peak->event >= e->event ||
+	    peak->reserved != e->gap.reserved)
 		return text;
 	gp_bytes_text(peak->reserved - peak->allocated, gap);
 	if (e->result.peak_is_from_start)
@@ -476,7 +477,7 @@ static void write_worst(struct gp_emit *json,
 
 	gp_emit_uint(json, "device",
 		     report->trace->devices[report->device].device);
-	gp_emit_uint(json, "event", e->event);
+	gp_emit_explained(json, "event", "before", e->event);
 	gp_emit_bool(json, "out_of_memory", e->result.first_oom.is_there);
 	gp_emit_count(json, GP_RESERVED, e->gap.reserved);
 	gp_emit_count(json, GP_ALLOCATED, e->gap.allocated);

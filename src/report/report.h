@@ -487,8 +487,8 @@ void gp_report_action(const struct gp_trace *trace,
 
 /* "step 20, 3.1 s, serve.py:90 (event 143)": the step as numbered by the
  * program's marks, else counted from 1; the time since the first event that has
- * one; the source line. Unknown parts are left out: "event 143". device is an
- * index. */
+ * one; the source line. Unknown parts are left out: "event 143". GP_AT_START is
+ * "the start of the trace". device is an index. */
 struct gp_steps; /* trace/steps.h */
 #define GP_EVENT_TEXT 320
 const char *gp_event_words(const struct gp_trace *trace, uint32_t device,

@@ -17,7 +17,7 @@ struct live {
 	uint64_t *sizes; /* by id; 0: not live */
 	uint64_t now, most;
 	uint64_t other, most_beside; /* memory of others; peak including it */
-	uint64_t event;		     /* the current one */
+	uint64_t event;		     /* the current one, or GP_AT_START */
 	uint64_t fullest; /* first event after which that peak is reached */
 	uint64_t most_at; /* the same for `most` */
 	uint64_t from, to, most_within; /* peak after requests among these */
@@ -88,6 +88,7 @@ static struct live follow(const struct gp_trace *trace, uint32_t device,
 
 	live.sizes =
 		gp_mem_alloc(t->block_ids + (size_t)1, sizeof(*live.sizes));
+	live.event = live.fullest = live.most_at = GP_AT_START;
 	begin(&live, &t->start);
 	for (size_t i = 0; i < t->event_count; i++) {
 		const struct gp_event *event = &t->events[i];

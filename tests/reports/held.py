@@ -320,15 +320,20 @@ def watch(model, program):
 class Held:
     """Runs gpupool on a trace, and notes what is said otherwise.
 
-    at: for each event of the trace, that of the program.
+    at: for each event of the trace, that of the program. start: the last event
+    of the program before the trace, of a window.
     """
 
-    def __init__(self, gpupool, model, program, moments, path, at=None):
+    def __init__(
+        self, gpupool, model, program, moments, path, at=None, start=None
+    ):
         self.gpupool, self.model, self.path = gpupool, model, path
         self.program = program
         self.at = range(len(moments)) if at is None else at
         self.is_part = at is not None
         self.moments = [moments[event] for event in self.at]
+        self.start = start
+        self.at_start = None if start is None else moments[start]
         self.wrong = []
         self.told = {}  # what was said, by the command
 
@@ -355,6 +360,11 @@ class Held:
     def behind(self, event):
         """The allocator behind that event of the trace."""
         return run_behind(self.model, self.program, self.at[event])
+
+    def explained(self, told):
+        """The allocator at the moment explained."""
+        event = self.start if told["before"] else self.at[told["event"]]
+        return run_behind(self.model, self.program, event)
 
     def is_as(self, what, said, seen):
         if said != seen:
@@ -423,11 +433,20 @@ def hold_request(held, told, moment):
     )
     held.is_as("its own", said["free_in_its_stream_and_pool"], sizes(own))
     held.is_as(
-        "other streams", said["free_in_other_streams"], sizes(pool) - sizes(own)
+        "other streams",
+        said["free_in_other_streams"],
+        sizes(pool) - sizes(own),
     )
     held.is_as(
         "other pools", said["free_in_other_pools"], sizes(free) - sizes(pool)
     )
+
+
+def most_allocated(held):
+    """At the start of a window, and at any moment of it."""
+    moments = [held.at_start, *held.moments]
+    allocated = [moment.levels["allocated_bytes"] for moment in moments]
+    return allocated[0], max(allocated)
 
 
 def hold_explain(held):
@@ -444,6 +463,9 @@ def hold_explain(held):
             (oom["needed"], oom["available"]),
         )
     moment = held.moments[told["event"]]
+    if told["before"]:
+        moment = held.at_start
+        held.is_as("the start holds most", *most_allocated(held))
     if failed:
         held.is_as("first OOM", told["event"], failed[0])
         hold_request(held, told, moment)
@@ -481,7 +503,7 @@ def hold_explain(held):
     hold_cached(held, told)
     hold_pins_now(held, told)
     if not moment_has_pools(moment):
-        hold_pins(held, told["pinned"], told["event"])
+        hold_pins(held, told)
     if told["steps_by"] == "marks":
         hold_steps(held, told["steps"])
 
@@ -506,7 +528,7 @@ def hold_counts(held, told):
 
 def hold_cached(held, told):
     """What is cached goes back, and with it only what was pending free."""
-    allocator = held.behind(told["event"])
+    allocator = held.explained(told)
     if allocator.routes:
         return
     reserved = allocator.total
@@ -556,12 +578,12 @@ def is_there(allocator, unit):
     return False
 
 
-def hold_pins(held, units, event):
+def hold_pins(held, told):
     """Without the blocks that pin it, a segment or page goes back; without all
     of them but one it does not."""
-    for unit in units[:3]:
+    for unit in told["pinned"][:3]:
         for left in range(min(2, len(unit["by"]))):
-            allocator = held.behind(event)
+            allocator = held.explained(told)
             if allocator.routes:
                 return
             for name in map(str, unit["by"][left:]):
@@ -614,10 +636,13 @@ def hold_holders(held, told):
         moments = [watched[event] for event in held.at]
     else:
         held.is_as("looked at", at, told["event"])
+        held.is_as("looks", told["in_use_before"], told["before"])
     held.is_as(
         "holders",
         views.said_by_site(told["in_use"]),
-        views.by_site(held, moments[at]),
+        views.by_site(
+            held, held.at_start if told["in_use_before"] else moments[at]
+        ),
     )
 
 
@@ -715,22 +740,28 @@ def events_of_part(path, events, first):
     return at
 
 
+def first_of_part(moments):
+    """Any event; of every third program the one behind most in use."""
+    dice = random.Random(len(moments))
+    first = dice.randrange(1, len(moments))
+    fullest, _ = first_most(moments, lambda m: m.levels["allocated_bytes"])
+    is_fullest = not dice.randrange(3) and fullest + 1 < len(moments)
+    return fullest + 1 if is_fullest else first
+
+
 def hold_part(held):
     """The same of a window, which begins with what there was; where nothing
     matters that a start state cannot hold: collections, limits, what failed
     before it, and from 2.12 on the order in which segments were made."""
     program, moments = held.program, held.moments
     ops = {event["op"] for event in program.events}
-    first = random.Random(len(moments)).randrange(1, len(moments))
+    first = first_of_part(moments)
     before, *behind = [moment.reserved for moment in moments[first - 1 :]]
     if (
         program.release != "2.11.0"
         or "garbage_collection" in program.conf
         or ops & {"set_memory_fraction", "other_memory"}
         or any(moment.oom for moment in moments[:first])
-        # The start counts, but is no event and so not among the moments.
-        or before > behind[0]
-        or before >= max(behind)
     ):
         return
     path = f"{held.path}.part.jsonl"
@@ -739,10 +770,13 @@ def hold_part(held):
         check=True,
     )
     at = events_of_part(path, program.events, first)
-    part = Held(held.gpupool, held.model, program, moments, path, at)
+    part = Held(held.gpupool, held.model, program, moments, path, at, first - 1)
     part.is_as("end of the part", at[-1], len(moments) - 1)
-    for hold in hold_replay, hold_explain, hold_view:
-        hold(part)
+    hold_explain(part)
+    # The start counts, but is no event and so not among the moments.
+    if before <= behind[0] and before < max(behind):
+        hold_replay(part)
+        hold_view(part)
     held.wrong += [f"from {first}: {wrong}" for wrong in part.wrong]
 
 

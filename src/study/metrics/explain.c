@@ -494,8 +494,8 @@ static void find_floor(struct gp_explain *explain)
 	gp_spans_release(&spans);
 }
 
-/* The event to explain. A window may begin at its peak, which no event in it
- * explains. */
+/* The event to explain. What a window begins with may be the peak only by what
+ * is cached, which nothing in the window explains. */
 static uint64_t moment_of(const struct gp_explain_config *config,
 			  const struct gp_explain *explain)
 {
@@ -517,15 +517,6 @@ static void forget_times(struct gp_culprits *culprits)
 		culprits->list[i].from_start = false;
 		culprits->list[i].events = 0;
 	}
-}
-
-/* If the trace has no events, the start state is all there is. */
-static void stay_at_start(struct gp_explain *explain)
-{
-	if (explain->trace->devices[explain->device].event_count)
-		return;
-	explain->state = explain->result.end;
-	explain->result.end = (struct gp_state){ 0 };
 }
 
 static void hold_by(enum gp_hold_by by, const struct gp_explain *explain,
@@ -641,7 +632,6 @@ enum gp_status gp_explain(const struct gp_explain_config *config,
 	gp_steps_find(run.trace, run.device, &explain->steps);
 	status = follow(config, &askers, explain, diag);
 	if (status == GP_OK) {
-		stay_at_start(explain);
 		look_at_state(&askers, run.settings, explain);
 		if (is_use_elsewhere(config, explain))
 			status = look_at_most_use(config, &askers, explain,
