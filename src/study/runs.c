@@ -8,6 +8,7 @@
 
 #include "base/larger.h"
 #include "base/mem.h"
+#include "base/ranges.h"
 #include "study/branches.h"
 #include "study/same.h"
 #include "study/sweep/thread_pool.h"
@@ -37,10 +38,14 @@ struct ranged {
 	struct branches branches;
 };
 
+/* What runs are found by: they answer for a range of bytes of each. */
+enum way { BY_CAPACITY, BY_MAX_SPLIT, BY_NON_SPLIT, BY_LARGE_SEGMENT, WAYS };
+
 struct runs {
 	struct runs_config config;
 	struct run *list;
 	size_t count, room;
+	struct gp_ranges by[WAYS];
 	uint32_t made;
 	struct foreseen *foreseen;
 	size_t foreseen_count, foreseen_room;
@@ -70,6 +75,8 @@ void runs_destroy(struct runs *runs)
 	for (size_t i = 0; i < runs->count; i++)
 		free(runs->list[i].conf);
 	free(runs->list);
+	for (enum way way = 0; way < WAYS; way++)
+		gp_ranges_release(&runs->by[way]);
 	runs_forget(runs);
 	free(runs->foreseen);
 	for (size_t i = 0; i < runs->ranged_count; i++)
@@ -183,18 +190,70 @@ static bool is_of_settings(const struct runs *runs, const struct run *run,
 			  asked->settings);
 }
 
-/* NULL: no existing run answers. Valid until the next run is made. */
+/* The runs that may answer, by the way that leaves the fewest. */
+static struct gp_ranges_walk candidates(const struct runs *runs,
+					const struct run_asked *asked)
+{
+	const uint64_t at[WAYS] = {
+		[BY_CAPACITY] = asked->capacity,
+		[BY_MAX_SPLIT] = asked->settings->max_split_size,
+		[BY_NON_SPLIT] = asked->settings->max_non_split_rounding,
+		[BY_LARGE_SEGMENT] = asked->settings->large_segment_size,
+	};
+	size_t least = SIZE_MAX;
+	enum way best = BY_CAPACITY;
+
+	for (enum way way = 0; way < WAYS; way++) {
+		size_t count = gp_ranges_count(&runs->by[way], at[way]);
+
+		if (count < least) {
+			least = count;
+			best = way;
+		}
+	}
+	return gp_ranges_at(&runs->by[best], at[best]);
+}
+
+/* The first run that answers; NULL: none. Valid until the next run is made. */
 static const struct run_outcome *find_run(const struct runs *runs,
 					  const struct run_asked *asked)
 {
-	for (size_t i = 0; i < runs->count; i++) {
-		const struct run *run = &runs->list[i];
+	const struct run *first = NULL;
+	struct gp_ranges_walk walk = candidates(runs, asked);
 
-		if (speaks_for(run, asked->capacity, asked->on_oom) &&
+	while (gp_ranges_next(&walk)) {
+		const struct run *run = &runs->list[walk.item];
+
+		if ((!first || run < first) &&
+		    speaks_for(run, asked->capacity, asked->on_oom) &&
 		    is_of_settings(runs, run, asked))
-			return &run->outcome;
+			first = run;
 	}
-	return NULL;
+	return first ? &first->outcome : NULL;
+}
+
+/* An unlimited run speaks for GP_UNLIMITED, whatever its range. */
+static void index_run(struct runs *runs, const struct run *run)
+{
+	const struct run_outcome *outcome = &run->outcome;
+	const struct gp_alike *alike = &run->alike;
+	bool is_unlimited = outcome->capacity == GP_UNLIMITED;
+	const struct {
+		uint64_t least, most;
+	} by[WAYS] = {
+		[BY_CAPACITY] = { outcome->from, is_unlimited
+							 ? GP_UNLIMITED
+							 : outcome->to - 1 },
+		[BY_MAX_SPLIT] = { alike->max_split_least,
+				   alike->max_split_most },
+		[BY_NON_SPLIT] = { alike->non_split_least,
+				   alike->non_split_most },
+		[BY_LARGE_SEGMENT] = { alike->large_least, alike->large_most },
+	};
+
+	for (enum way way = 0; way < WAYS; way++)
+		gp_ranges_add(&runs->by[way], by[way].least, by[way].most,
+			      (uint32_t)(run - runs->list));
 }
 
 /* ---- making ---- */
@@ -223,6 +282,7 @@ static struct run *add(struct runs *runs, const struct run_asked *asked,
 	run->outcome.follows_size = follows_size(runs, asked->settings);
 	run->outcome.is_plain = is_plain(runs, asked->settings);
 	find_range(&run->outcome, asked->settings, reach);
+	index_run(runs, run);
 	runs->made++;
 	return run;
 }
