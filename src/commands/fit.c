@@ -274,6 +274,9 @@ static enum gp_status judge(struct session *s, struct gp_diag *diag)
 	s->report.worst = gp_verdict_worst(study->verdicts, study->case_count);
 	if (status == GP_OK && study->case_count)
 		status = explain_worst(s, diag);
+	/* Of a program that was recorded it says that none was used. */
+	else if (status == GP_OK && s->options->from_trace)
+		status = gp_rank_files_requests(&s->ranking.ranks, diag);
 	gp_progress_end(&s->progress);
 	return status;
 }
