@@ -257,10 +257,11 @@ void oom_describe(struct gp_oom *oom, const struct gp_replay_config *config,
 	oom->device = config->trace->devices[config->device].device;
 	oom->release = c->settings.release;
 	taken = gp_sum(oom->reserved, c->other);
-	/* The least that the recording's device can have had. */
+	/* The least that the recording's device can have had. Where nothing is
+	 * free, others may hold more than there is. */
 	least = taken + oom->device_free;
-	if (least > total ||
-	    (config->capacity == GP_UNLIMITED && oom->device_free))
+	if (oom->device_free &&
+	    (least > total || config->capacity == GP_UNLIMITED))
 		total = least;
 	oom->device_total = total;
 	oom->segment_size = gp_settings_segment(
