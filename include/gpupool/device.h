@@ -220,6 +220,8 @@ struct gp_device_reach {
 	/* A pool and stream had two reservations at once: which of them comes
 	 * first may depend on the length of all. */
 	bool has_two_ranges;
+	/* An engine asked for the device's size, which it may go by. */
+	bool is_size_told;
 };
 
 /* The bytes that an expandable segment reserves on a device of that capacity:

@@ -343,6 +343,7 @@ static void memory_info(void *device, uint64_t *free_bytes,
 	struct gp_device *of = heap->keeper->config.device;
 
 	of->ops->info(of, free_bytes, total_bytes);
+	of->reach.is_size_told = true;
 }
 
 #define AMOUNT_PAGE 4096 /* bytes: the host's pages */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/larger.h"
 #include "base/mem.h"
 #include "commands/command.h"
 #include "commands/engine_named.h"
@@ -18,8 +19,11 @@
 #include "study/floor/floor.h"
 #include "study/headroom.h"
 
-#define FLOOR_WORK UINT64_C(100000000) /* steps; a second or so */
-#define NEED_TRIES 12
+#define FLOOR_WORK	UINT64_C(100000000) /* steps; a second or so */
+/* Of the search for the need of one run. */
+#define NEED_TRIES	12
+#define NEED_MOST_TRIES 8000
+#define NEED_EVENTS	UINT64_C(4000000) /* replayed in a second or so */
 
 struct session {
 	const struct gp_options *options;
@@ -144,6 +148,15 @@ static void note(struct session *s, struct gp_engine_run *run,
 	run->lacks_room = result->others.missing > 0;
 }
 
+/* As many as take about a second, and a few in any case. */
+static uint32_t need_tries(const struct gp_device_trace *device)
+{
+	uint64_t tries = NEED_EVENTS / (device->event_count + 1);
+
+	return (uint32_t)gp_larger(NEED_TRIES,
+				   gp_smaller(tries, NEED_MOST_TRIES));
+}
+
 static void find_need(struct gp_plan *plan, uint32_t device,
 		      struct gp_engine_run *run)
 {
@@ -154,7 +167,7 @@ static void find_need(struct gp_plan *plan, uint32_t device,
 		.engine = plan->engine,
 		.conf = plan->conf,
 		.places = plan->places ? plan->places[device] : NULL,
-		.tries = NEED_TRIES,
+		.tries = need_tries(&plan->trace->devices[device]),
 		.only_need = true,
 	};
 	struct gp_headroom headroom;
@@ -162,8 +175,10 @@ static void find_need(struct gp_plan *plan, uint32_t device,
 
 	if (gp_headroom(&config, &headroom, &ignored) != GP_OK)
 		return;
-	if (headroom.bounds[GP_NO_OOM].is_there)
+	if (headroom.bounds[GP_NO_OOM].is_there) {
 		run->need = headroom.bounds[GP_NO_OOM].capacity;
+		run->need_unknown = headroom.bounds[GP_NO_OOM].unknown_above;
+	}
 	gp_headroom_release(&headroom);
 }
 

@@ -427,6 +427,27 @@ static void put_device(const struct gp_engines_report *report,
 	gp_page_blank(page);
 }
 
+/* Of which engines more may be needed than is said. */
+static void put_doubts(const struct gp_engines_report *report,
+		       const struct gp_page *page)
+{
+	size_t n = report->entry_count;
+
+	for (size_t e = 0; e < n; e++) {
+		const struct gp_engine_entry *entry = &report->entries[e];
+		bool is_doubtful = false;
+
+		for (size_t r = e; r < report->run_count; r += n)
+			is_doubtful |= report->runs[r].need_unknown > 0;
+		if (is_doubtful)
+			gp_page_line(page, GP_TONE_PLAIN, 2,
+				     "%s%s%s may need more: not all larger "
+				     "devices were tried.",
+				     entry->engine, entry->conf ? " with " : "",
+				     entry->conf ? settings(entry->conf) : "");
+	}
+}
+
 static void put_text(const struct gp_engines_report *report,
 		     const struct gp_report_style *style, FILE *out)
 {
@@ -454,10 +475,12 @@ static void put_text(const struct gp_engines_report *report,
 				      : "");
 	if (has_need(report))
 		gp_page_line(&page, GP_TONE_PLAIN, 2,
-			     "need: the smallest device that serves all. A "
-			     "device gives whole pages of 2 MiB for each call, "
-			     "so an allocator that asks for less at a time "
-			     "needs more than it reserves.");
+			     "need: the smallest device that serves all, as "
+			     "do all larger ones. A device gives whole pages "
+			     "of 2 MiB for each call, so an allocator that "
+			     "asks for less at a time needs more than it "
+			     "reserves.");
+	put_doubts(report, &page);
 }
 
 static void put_tables(const struct gp_engines_report *report,

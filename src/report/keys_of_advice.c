@@ -300,6 +300,9 @@ const struct gp_key keys_of_advice[] = {
 	       "The smallest capacity such that it and every larger one serve "
 	       "all requests, on a device that gives whole pages of 2 MiB for "
 	       "each call; null: not asked, or not known."),
+	KEY_IN(gp_engine_run, need_unknown, "need_unknown_above", BYTES, MAYBE,
+	       "The widest range of capacities above need_bytes that were not "
+	       "tried: it may need more."),
 	KEY_IN(gp_engine_run, trouble, "trouble", TEXT, NULLABLE,
 	       "Null: there is a run."),
 

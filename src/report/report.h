@@ -267,8 +267,10 @@ struct gp_engine_run {
 	uint64_t start; /* bytes reserved when the trace begins */
 	uint64_t device_calls, time_us;
 	uint64_t dropped, retries;
-	bool lacks_room;     /* for what others use of the device */
-	uint64_t need;	     /* 0: not asked, or not known */
+	bool lacks_room; /* for what others use of the device */
+	uint64_t need;	 /* 0: not asked, or not known */
+	/* The widest range of larger capacities of which it is not known. */
+	uint64_t need_unknown;
 	const char *trouble; /* why there is no run; NULL: there is */
 };
 

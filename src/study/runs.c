@@ -279,8 +279,10 @@ static struct run *add(struct runs *runs, const struct run_asked *asked,
 		.outcome = *outcome,
 	};
 	run->outcome.capacity = asked->capacity;
-	run->outcome.follows_size = follows_size(runs, asked->settings);
-	run->outcome.is_plain = is_plain(runs, asked->settings);
+	run->outcome.follows_size =
+		follows_size(runs, asked->settings) || reach->is_size_told;
+	run->outcome.is_plain =
+		is_plain(runs, asked->settings) && !reach->is_size_told;
 	find_range(&run->outcome, asked->settings, reach);
 	index_run(runs, run);
 	runs->made++;

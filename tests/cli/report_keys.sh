@@ -273,6 +273,7 @@ write check-same check
 cp moved.json gated.json
 write check-other check
 write compare-story compare "$story"
+write compare-need compare "$traces/stories/reserved-but-unallocated.jsonl" --need --engine bfc
 partly compare-crash compare "$story" --engine caching,./none.so
 write floor-story floor "$story"
 printf 'id,lower,upper,size\na,0,3,4\nb,1,4,4\n' > "$spans"
