@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/mem.h"
+#include "report/page.h"
 #include "commands/command.h"
 #include "commands/installed.h"
 #include "commands/output.h"
@@ -124,29 +125,41 @@ static enum gp_status keep_timeline(const struct gp_options *options,
 	return gp_outlet_close(&output, status, diag);
 }
 
-/* GP_FAILED with the first alert that fired. */
-static enum gp_status keep_verdict(const struct gp_plan *plan,
-				   struct gp_diag *diag)
+static enum gp_status say_alert(const struct gp_plan *plan, size_t device,
+				const struct gp_alert *alert,
+				struct gp_diag *diag)
 {
 	char text[GP_ALERT_TEXT];
 
-	if (!plan->tracks)
-		return GP_OK;
-	for (size_t d = 0; d < plan->trace->device_count; d++) {
+	if (plan->trace->device_count > 1)
+		gp_diag_record(diag, "device %u",
+			       plan->trace->devices[device].device);
+	return gp_diag_set(diag, GP_FAILED, "%s", gp_alert_text(alert, text));
+}
+
+/* GP_FAILED with the first alert that fired, and how many others did. */
+static enum gp_status keep_verdict(const struct gp_plan *plan,
+				   struct gp_diag *diag)
+{
+	enum gp_status status = GP_OK;
+	uint64_t others = 0;
+
+	for (size_t d = 0; plan->tracks && d < plan->trace->device_count; d++) {
 		const struct gp_track *track = &plan->tracks[d];
 
 		for (size_t i = 0; i < track->alert_count; i++) {
 			if (!track->alerts[i].has_fired)
 				continue;
-			if (plan->trace->device_count > 1)
-				gp_diag_record(diag, "device %u",
-					       plan->trace->devices[d].device);
-			return gp_diag_set(
-				diag, GP_FAILED, "%s",
-				gp_alert_text(&track->alerts[i], text));
+			others += status != GP_OK;
+			if (status == GP_OK)
+				status = say_alert(plan, d, &track->alerts[i],
+						   diag);
 		}
 	}
-	return GP_OK;
+	if (others)
+		gp_diag_hint(diag, "%s fired, too",
+			     GP_PLURAL(others, "other alert"));
+	return status;
 }
 
 #define EVENTS_BUFFER (1 << 20) /* bytes; lines are short and many */
