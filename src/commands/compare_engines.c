@@ -148,11 +148,15 @@ static void note(struct session *s, struct gp_engine_run *run,
 	run->lacks_room = result->others.missing > 0;
 }
 
-/* As many as take about a second, and a few in any case. */
-static uint32_t need_tries(const struct gp_device_trace *device)
+/* As many as take about a second, and a few in any case; no more of an engine
+ * that is not part of gpupool, as each replay starts a process. */
+static uint32_t need_tries(const struct gp_engine *engine,
+			   const struct gp_device_trace *device)
 {
 	uint64_t tries = NEED_EVENTS / (device->event_count + 1);
 
+	if (engine->needs || engine->close)
+		return NEED_TRIES;
 	return (uint32_t)gp_larger(NEED_TRIES,
 				   gp_smaller(tries, NEED_MOST_TRIES));
 }
@@ -167,7 +171,8 @@ static void find_need(struct gp_plan *plan, uint32_t device,
 		.engine = plan->engine,
 		.conf = plan->conf,
 		.places = plan->places ? plan->places[device] : NULL,
-		.tries = need_tries(&plan->trace->devices[device]),
+		.tries =
+			need_tries(plan->engine, &plan->trace->devices[device]),
 		.only_need = true,
 	};
 	struct gp_headroom headroom;
