@@ -66,8 +66,8 @@ enum gp_status gp_objects_deliver_early(struct gp_snapshot_objects *o,
 			o->dicts[gp_value_payload(*items)] = GP_OBJECT_OTHER;
 	if (list->first + list->n == o->entries_count)
 		o->entries_count = list->first;
-	o->early_lists += !list->is_early;
-	list->is_early = true;
+	o->early_lists += !list->early;
+	list->early = list->count;
 	list->early_ordinal = (uint32_t)ordinal;
 	list->n = 0;
 	return status;
@@ -86,12 +86,13 @@ static enum gp_status deliver_list(
 	struct gp_object_list *list;
 	enum gp_status status = open_list(o, value, kind, what, &list);
 	struct gp_object_run run;
-	size_t passed = 0;
+	size_t passed;
 
 	if (status != GP_OK || !list)
 		return status;
-	if (list->is_early && list->early_ordinal == of)
+	if (list->early && list->early_ordinal == of)
 		o->early_lists--;
+	passed = list->early;
 	run = (struct gp_object_run){ list->first, list->n, list->head };
 	for (;;) {
 		status = deliver(o, of, run.first, run.n, passed);

@@ -638,7 +638,7 @@ void gp_objects_set(struct gp_snapshot_objects *o, uint64_t value,
 		return;
 	}
 	*dict = reduce(o, items, end);
-	if (*dict == GP_OBJECT_OTHER && o->mask && end - items >= BATCH) {
+	if (*dict == GP_OBJECT_OTHER && end - items >= BATCH) {
 		*dict = GP_OBJECT_EMPTY;
 		add_parts(o, dict, items, end);
 	}

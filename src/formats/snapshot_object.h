@@ -111,8 +111,8 @@ enum gp_object_kind {
 struct gp_object_list {
 	uint8_t kind; /* of the elements */
 	bool is_delivered;
-	bool is_early; /* delivered while it is read */
 	uint32_t count;
+	uint32_t early;	   /* of these, delivered while the list is read */
 	uint32_t first, n; /* FRAME, HISTORY: first is the site */
 	uint32_t head, tail;
 	uint32_t early_ordinal;

@@ -112,7 +112,7 @@ static struct value *odd_value(struct maker *m)
 {
 	struct value *value;
 
-	switch (pick(m, 12)) {
+	switch (pick(m, 14)) {
 	case 0: return make(m, NONE);
 	case 1: return make(m, TRUE);
 	case 2: return make(m, FALSE);
@@ -125,6 +125,16 @@ static struct value *odd_value(struct maker *m)
 	case 9: return make(m, DICT);
 	case 10:
 		value = make(m, LIST);
+		add(value, number(m, 7));
+		return value;
+	case 11:
+		value = make(m, LIST);
+		add(value, number(m, 7));
+		add(value, text(m, ""));
+		return value;
+	case 12:
+		value = make(m, LIST);
+		add(value, text(m, ""));
 		add(value, number(m, 7));
 		return value;
 	default: return make(m, LIST);
@@ -177,16 +187,30 @@ static struct value *shuffled(struct maker *m, struct value *dict)
 
 #define MIB (UINT64_C(1) << 20)
 
+/* A text of up to nine bytes; others differ from it by a bit or by a byte. */
+static const char *like_others(struct maker *m)
+{
+	char *text = gp_arena_alloc(&m->arena, 10, 1);
+
+	for (uint64_t n = pick(m, 10), i = 0; i < n; i++)
+		text[i] = pick(m, 3) ? 'a' : (char)('a' ^ 1 << pick(m, 5));
+	return text;
+}
+
 static struct value *make_frame(struct maker *m, uint64_t i)
 {
 	static const char *const names[] = { "forward", "f \"quoted\"", "g\\h",
 					     "a name of more than 255 " };
 	static char long_name[400];
 	struct value *frame = make(m, DICT);
+	const char *name = names[i % COUNT_OF(names)];
 
 	memset(long_name, 'x', sizeof(long_name) - 1);
-	set(m, frame, "name",
-	    text(m, i % 5 == 4 ? long_name : names[i % COUNT_OF(names)]));
+	if (i % 5 == 4)
+		name = long_name;
+	else if (i % 2)
+		name = like_others(m);
+	set(m, frame, "name", text(m, name));
 	set(m, frame, "filename", text(m, i % 2 ? "b.py" : "/a/\xc3\xa4.py"));
 	set(m, frame, "line", number(m, i * 77));
 	return shuffled(m, frame);
@@ -224,7 +248,13 @@ static struct value *some_stream(struct maker *m)
 
 static struct value *some_pool(struct maker *m)
 {
-	return pick(m, 3) ? pair(m, 0, 0) : pair(m, pick(m, 2), pick(m, 300));
+	struct value *pool =
+		pick(m, 3) ? pair(m, 0, 0) : pair(m, pick(m, 2), pick(m, 300));
+
+	/* as after JSON, which has no tuples */
+	if (!pick(m, 8))
+		pool->kind = LIST;
+	return pool;
 }
 
 static struct value *make_entry(struct maker *m, unsigned release)
@@ -372,6 +402,23 @@ static struct value *make_annotations(struct maker *m)
 	return list;
 }
 
+/* What a key holds that no reader knows: what others hold, too. */
+static struct value *make_unknown(struct maker *m, unsigned release)
+{
+	struct value *list = make(m, LIST);
+
+	for (uint64_t n = pick(m, 4); n; n--)
+		switch (pick(m, 6)) {
+		case 0: add(list, some_stack(m)); break;
+		case 1: add(list, make_settings(m)); break;
+		case 2: add(list, make_annotations(m)); break;
+		case 3: add(list, make_segment(m, n, release)); break;
+		case 4: add(list, make_trace(m, release)); break;
+		default: add(list, some_pool(m)); break;
+		}
+	return list;
+}
+
 static struct value *make_snapshot(struct maker *m)
 {
 	unsigned release = (unsigned)pick(m, 13);
@@ -379,6 +426,8 @@ static struct value *make_snapshot(struct maker *m)
 	struct value *segments = make(m, LIST);
 
 	make_stacks(m);
+	if (pick(m, 2))
+		set(m, top, "of nobody", make_unknown(m, release));
 	for (uint64_t n = pick(m, 4); n; n--)
 		add(traces, make_trace(m, release));
 	for (uint64_t i = 0, n = pick(m, 6); i < n; i++)
@@ -390,7 +439,7 @@ static struct value *make_snapshot(struct maker *m)
 		set(m, top, "allocator_settings", make_settings(m));
 	if (release >= 5)
 		set(m, top, "external_annotations", make_annotations(m));
-	set(m, top, "of nobody", some_stack(m));
+	set(m, top, "of others", make_unknown(m, release));
 	return shuffled(m, top);
 }
 
@@ -572,11 +621,14 @@ static void put_items(struct pickler *p, const struct value *v, size_t from,
 static void put_batches(struct pickler *p, const struct value *v)
 {
 	const size_t unit = v->kind == DICT ? 2 : 1;
-	bool one_by_one = chance(p, 3) == 1;
+	/* A pair that is a list is known by its items, set at once. */
+	bool is_pair =
+		v->kind == LIST && v->count == 2 && v->items[0]->kind == NUMBER;
+	bool one_by_one = !is_pair && chance(p, 3) == 1;
 
 	for (size_t i = 0, n; i < v->count; i += n) {
 		n = one_by_one ? unit : v->count - i;
-		if (v->kind == LIST && n > 1 && chance(p, 3) == 1)
+		if (v->kind == LIST && n > 1 && !is_pair && chance(p, 3) == 1)
 			n = 1 + chance(p, n);
 		if (n == unit && chance(p, 6) != 1) {
 			put_items(p, v, i, i + n);
