@@ -171,34 +171,34 @@ static uint64_t parse_fraction(const char *text)
 	return sum;
 }
 
-static bool two_digits(const char *text, unsigned *number)
+/* One or two digits; moves to what follows them. */
+static bool parse_part(const char **text, uint64_t *number)
 {
-	unsigned tens = digit_of(text[0]), ones;
+	unsigned digit = digit_of(**text);
 
-	if (tens > 9)
+	if (digit > 9)
 		return false;
-	ones = digit_of(text[1]);
-	*number = tens * 10 + ones;
-	return ones < 10;
+	*number = digit;
+	digit = digit_of(*++*text);
+	if (digit <= 9) {
+		*number = *number * 10 + digit;
+		++*text;
+	}
+	return true;
 }
 
 /* "10:23:45.123456"; some releases write a colon instead of the point. */
 static bool parse_clock(const char *text, uint64_t *time_us)
 {
-	unsigned hours, minutes, seconds;
-	int n = 8;
+	uint64_t hours, minutes, seconds;
 
-	if (!two_digits(text, &hours) || text[2] != ':' ||
-	    !two_digits(text + 3, &minutes) || text[5] != ':' ||
-	    !two_digits(text + 6, &seconds)) {
-		if (sscanf(text, "%2u:%2u:%2u%n", &hours, &minutes, &seconds,
-			   &n) != 3)
-			return false;
-	}
-	*time_us = (hours * UINT64_C(3600) + minutes * UINT64_C(60) + seconds) *
-		   SECOND;
-	if (text[n] == '.' || text[n] == ':')
-		*time_us += parse_fraction(text + n + 1);
+	if (!parse_part(&text, &hours) || *text++ != ':' ||
+	    !parse_part(&text, &minutes) || *text++ != ':' ||
+	    !parse_part(&text, &seconds))
+		return false;
+	*time_us = (hours * 3600 + minutes * 60 + seconds) * SECOND;
+	if (*text == '.' || *text == ':')
+		*time_us += parse_fraction(text + 1);
 	return true;
 }
 

@@ -331,6 +331,10 @@ static struct gp_verify_result differ(const char *text, uint8_t release,
 	", {\"op\": \"capture_begin\", \"pool\": [0, 1], \"stream\": 16}, "    \
 	"{\"op\": \"capture_end\", \"pool\": [0, 1]}"
 
+#define CAPTURE_FIRST                                                          \
+	"{\"op\": \"capture_begin\", \"pool\": [0, 1], \"stream\": 16}, "      \
+	"{\"op\": \"capture_end\", \"pool\": [0, 1]}, "
+
 /* PyTorch walks them by the hash of a pointer, in some releases always. */
 START_TEST(test_the_order_of_completions_may_be_open)
 {
@@ -347,6 +351,8 @@ START_TEST(test_the_order_of_completions_may_be_open)
 		  true },
 		{ ONE_DEVICE(TWO_WAIT_FOR(", \"stream\": 16") CAPTURE), 8,
 		  false },
+		{ ONE_DEVICE(CAPTURE_FIRST TWO_WAIT_FOR(", \"stream\": 16")),
+		  13, true },
 		{ ONE_DEVICE(TWO_WAIT_FOR("")), 8, true },
 		{ ONE_DEVICE(TWO_WAIT_FOR("")), 13, true },
 	};

@@ -129,6 +129,41 @@ START_TEST(test_days_are_counted)
 }
 END_TEST
 
+static uint64_t time_of(const char *time)
+{
+	char text[256];
+	struct gp_trace *t;
+	uint64_t us;
+
+	snprintf(text, sizeof(text), HEADER "1,%s,allocate,0x10,7,0x0\n", time);
+	t = trace_of(text);
+	us = event(t, 0)->time_us;
+	gp_trace_destroy(t);
+	return us;
+}
+
+START_TEST(test_all_times_of_a_day)
+{
+	for (unsigned i = 0; i < 60; i++) {
+		unsigned h = i % 24, m = i, s = 59 - i;
+		uint64_t seconds = h * 3600 + m * 60 + s;
+		char time[64];
+
+		snprintf(time, sizeof(time), "%02u:%02u:%02u", h, m, s);
+		ck_assert_uint_eq(time_of(time), seconds * 1000000);
+		snprintf(time, sizeof(time), "%u:%u:%u:%06u", h, m, s, i);
+		ck_assert_uint_eq(time_of(time), seconds * 1000000 + i);
+		/* not one: the number that it begins with */
+		snprintf(time, sizeof(time), "%02ux%02u:%02u", h, m, s);
+		ck_assert_uint_eq(time_of(time), h * UINT64_C(1000000));
+		snprintf(time, sizeof(time), "%02u:%02ux%02u", h, m, s);
+		ck_assert_uint_eq(time_of(time), h * UINT64_C(1000000));
+		snprintf(time, sizeof(time), "%02u:%02u:a%02u", h, m, s);
+		ck_assert_uint_eq(time_of(time), h * UINT64_C(1000000));
+	}
+}
+END_TEST
+
 START_TEST(test_times)
 {
 	static const struct {
@@ -438,6 +473,7 @@ int main(void)
 		{ test_a_failure_is_tried_and_given_back, 0 },
 		{ test_midnight_passes, 0 },
 		{ test_days_are_counted, 0 },
+		{ test_all_times_of_a_day, 0 },
 		{ test_times, 0 },
 		{ test_bad_lines_are_named, 0 },
 		{ test_a_line_has_an_end, 0 },

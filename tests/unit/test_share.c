@@ -3,9 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "played.h"
+#include "random_trace.h"
 #include "study/metrics/change.h"
-#include "suite.h"
-#include "trace_text.h"
+#include "trace/site.h"
 
 /* Blocks and bytes held at the peak; requests, and bytes asked for, of the
  * whole run. */
@@ -375,9 +376,261 @@ START_TEST(what_is_not_served_is_not_held)
 }
 END_TEST
 
+/* ---- beside a plain count ---- */
+
+#define EVENTS 300
+
+static bool belongs(const struct gp_trace *trace, enum gp_sharing kind,
+		    const struct gp_share *share, uint32_t site, uint64_t size)
+{
+	char name[GP_SITE_TEXT] = "";
+
+	if (kind == GP_SHARE_BY_SIZE)
+		return share->floor
+			       ? size >= share->floor && size / 2 < share->floor
+			       : !size;
+	if (site < trace->site_count)
+		gp_site_text(trace, site, name);
+	return !strcmp(name, share->name);
+}
+
+static bool is_served(const struct gp_replay_result *result, uint64_t event)
+{
+	for (size_t i = 0; i < result->ooms.count; i++)
+		if (result->ooms.events[i] == event)
+			return false;
+	return true;
+}
+
+static uint64_t live_of(const struct gp_block *b)
+{
+	return b->requested < b->size ? b->requested : b->size;
+}
+
+/* Its sums of the whole program; sites gets the site of each block. */
+static void count_requests(const struct gp_trace *trace, enum gp_sharing kind,
+			   const struct gp_replay_result *result,
+			   struct gp_share *share, uint32_t *sites)
+{
+	const struct gp_device_trace *d = &trace->devices[0];
+	uint64_t *live = calloc(d->block_ids, sizeof(*live)), now = 0;
+
+	for (size_t i = 0; i < d->start.block_count; i++) {
+		const struct gp_block *b = &d->start.blocks[i];
+
+		if (b->state != GP_ACTIVE)
+			continue;
+		sites[b->id] = b->site;
+		if (!belongs(trace, kind, share, b->site, live_of(b)))
+			continue;
+		share->requests++;
+		share->asked += live_of(b);
+		now += live[b->id] = live_of(b);
+	}
+	share->most = now;
+	for (size_t i = 0; i < d->event_count; i++) {
+		const struct gp_event *e = &d->events[i];
+
+		if (e->kind == GP_FREE) {
+			now -= live[e->id];
+			live[e->id] = 0;
+		}
+		if (e->kind != GP_ALLOC)
+			continue;
+		sites[e->id] = e->site;
+		if (!belongs(trace, kind, share, e->site, e->size))
+			continue;
+		share->requests++;
+		share->asked += e->size;
+		if (!is_served(result, i))
+			continue;
+		now += live[e->id] = e->size;
+		share->most = now > share->most ? now : share->most;
+	}
+	free(live);
+}
+
+static struct gp_share counted(const struct gp_trace *trace,
+			       enum gp_sharing kind,
+			       const struct gp_replay_result *result,
+			       const struct gp_share *of)
+{
+	struct gp_share share = { .floor = of->floor };
+	uint32_t *sites = calloc(trace->devices[0].block_ids, sizeof(*sites));
+
+	memcpy(share.name, of->name, sizeof(share.name));
+	count_requests(trace, kind, result, &share, sites);
+	for (size_t i = 0; i < result->peak.block_count; i++) {
+		const struct gp_block *b = &result->peak.blocks[i];
+
+		if (b->state != GP_ACTIVE ||
+		    !belongs(trace, kind, &share, sites[b->id], b->requested))
+			continue;
+		share.blocks++;
+		share.requested += live_of(b);
+		share.rounding += b->size - live_of(b);
+	}
+	free(sites);
+	return share;
+}
+
+static void compare_shares(const struct gp_trace *trace, enum gp_sharing kind,
+			   uint64_t capacity)
+{
+	struct gp_settings settings;
+	struct gp_replay_config config = run_of(trace, &settings);
+	struct gp_replay_result result;
+	struct gp_share *shares;
+	size_t count;
+	uint64_t requests = 0, all = 0;
+
+	config.capacity = capacity;
+	config.keep_peak = true;
+	result = played(&config);
+	count = gp_share_out(trace, 0, &result, kind, &shares);
+	for (size_t i = 0; i < count; i++) {
+		const struct gp_share *share = &shares[i];
+		struct gp_share plain = counted(trace, kind, &result, share);
+
+		ck_assert(kind == GP_SHARE_BY_SITE || !i ||
+			  shares[i - 1].floor < share->floor);
+		ck_assert_uint_eq(share->requests, plain.requests);
+		ck_assert_uint_eq(share->asked, plain.asked);
+		ck_assert_uint_eq(share->most, plain.most);
+		ck_assert_uint_eq(share->blocks, plain.blocks);
+		ck_assert_uint_eq(share->requested, plain.requested);
+		ck_assert_uint_eq(share->rounding, plain.rounding);
+		requests += share->requests;
+	}
+	for (size_t i = 0; i < trace->devices[0].start.block_count; i++)
+		all += trace->devices[0].start.blocks[i].state == GP_ACTIVE;
+	for (size_t i = 0; i < trace->devices[0].event_count; i++)
+		all += trace->devices[0].events[i].kind == GP_ALLOC;
+	ck_assert_uint_eq(requests, all);
+	free(shares);
+	gp_replay_release(&result);
+}
+
+START_TEST(each_request_is_of_one_share)
+{
+	for (uint64_t seed = 1; seed <= 40; seed++) {
+		struct gp_trace *trace = trace_like(
+			seed, &(struct trace_like){ .events = EVENTS,
+						    .has_start = seed % 2 });
+		uint64_t capacity =
+			seed % 4 < 2 ? GP_UNLIMITED : (UINT64_C(200) << 20);
+
+		compare_shares(trace, GP_SHARE_BY_SITE, capacity);
+		compare_shares(trace, GP_SHARE_BY_SIZE, capacity);
+		gp_trace_destroy(trace);
+	}
+}
+END_TEST
+
+/* ---- names ---- */
+
+/* Only lines of one file and function are paired; without a line, the name is
+ * one. */
+static const struct {
+	const char *file, *function;
+	bool has_line;
+} functions[] = {
+	{ "t.py", " f", true },
+	{ "t.py", "", true },
+	{ "t.py", " g", true },
+	{ "t.pyx", " f", true },
+	{ "t.p", " f", true },
+	{ "s.py", " f", true },
+	{ "C:\\t.py", " f", true },
+	{ "a:5x.py", " f", true },
+	{ "t.py:", " f", true },
+	{ "", " f", true },
+	{ "t.py", " std::f<3>:4", true },
+	{ "t.py", "", false },
+	{ "t.py:1f", "", false },
+	{ "t.py: f", "", false },
+	{ "std::f", "", false },
+	{ "", "", false },
+};
+
+static struct gp_share share_of(size_t function, unsigned line)
+{
+	struct gp_share share = { .blocks = 1 };
+
+	if (functions[function].has_line)
+		snprintf(share.name, sizeof(share.name), "%s:%u%s",
+			 functions[function].file, line,
+			 functions[function].function);
+	else
+		snprintf(share.name, sizeof(share.name), "%s",
+			 functions[function].file);
+	return share;
+}
+
+START_TEST(lines_of_one_function_are_paired_and_no_others)
+{
+	static const unsigned lines[] = { 1, 9, 10, 128 };
+
+	for (size_t i = 0; i < COUNT_OF(functions) * COUNT_OF(functions); i++) {
+		size_t x = i / COUNT_OF(functions), y = i % COUNT_OF(functions);
+
+		for (size_t k = 0; k < COUNT_OF(lines); k++) {
+			struct gp_share a = share_of(x, lines[k]),
+					b = share_of(y, 10);
+			bool is_same = !strcmp(a.name, b.name);
+			struct gp_share_pair *pairs;
+			size_t n = gp_share_match(&a, 1, &b, 1, &pairs);
+
+			ck_assert_uint_eq(n, x == y ? 1 : 2);
+			ck_assert_int_eq(pairs[0].fate,
+					 x != y	   ? pairs[0].fate
+					 : is_same ? GP_SHARE_STAYED
+						   : GP_SHARE_MOVED);
+			free(pairs);
+		}
+	}
+}
+END_TEST
+
+/* Lists of some functions, in any order. */
+START_TEST(so_are_those_of_many_functions)
+{
+	uint64_t seed = 1;
+
+	for (int round = 0; round < 400; round++) {
+		struct gp_share sides[2][COUNT_OF(functions)];
+		size_t counts[2] = { 0 }, both = 0, paired = 0;
+		struct gp_share_pair *pairs;
+		size_t n, first = next_random(&seed) % COUNT_OF(functions);
+
+		for (size_t i = 0; i < COUNT_OF(functions); i++) {
+			size_t of = (i * 7 + first) % COUNT_OF(functions);
+			uint64_t in = next_random(&seed) % 4;
+
+			for (size_t k = 0; k < 2; k++)
+				if (in >> k & 1)
+					sides[k][counts[k]++] = share_of(
+						of, 5 + 8 * (unsigned)k);
+			both += in == 3;
+		}
+		n = gp_share_match(sides[0], counts[0], sides[1], counts[1],
+				   &pairs);
+		for (size_t i = 0; i < n; i++)
+			paired += pairs[i].fate == GP_SHARE_MOVED ||
+				  pairs[i].fate == GP_SHARE_STAYED;
+		ck_assert_uint_eq(paired, both);
+		ck_assert_uint_eq(n, counts[0] + counts[1] - both);
+		free(pairs);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
+		{ each_request_is_of_one_share, 0 },
+		{ lines_of_one_function_are_paired_and_no_others, 0 },
+		{ so_are_those_of_many_functions, 0 },
 		{ what_is_not_served_is_not_held, 0 },
 		{ the_largest_change_comes_first, 0 },
 		{ a_line_that_holds_nothing_at_the_peak_is_not_gone, 0 },

@@ -10,6 +10,7 @@
 
 #include "played.h"
 #include "random_trace.h"
+#include "replay/verify/prologue.h"
 
 #define EVENTS 80
 #define MOST   1000
@@ -20,11 +21,13 @@ enum lie { NO_LIE, ADDRESS, SIZE, STREAM, KIND, LEFT_OUT, LIES, SWAPPED };
 static struct teller {
 	enum lie lie;
 	size_t at, count; /* the action that it lies about; those so far */
-	bool is_second, is_next_second;
+	bool is_second, is_next_second, has_device;
 	void (*action)(void *arg, const struct gp_action *action);
 	void *arg;
 	struct gp_action held; /* told behind the next one */
 	size_t counter;	       /* a word of the counters, from 1; 0: none */
+	size_t from;	       /* actions before it is told wrongly */
+	size_t made;	       /* allocators */
 	const struct gp_allocator_ops *ops;
 } teller;
 
@@ -58,7 +61,7 @@ static const struct gp_stats *lie_of(struct gp_allocator *allocator)
 	static struct gp_stats stats;
 
 	stats = *teller.ops->stats(allocator);
-	((int64_t *)&stats)[teller.counter - 1]++;
+	((int64_t *)&stats)[teller.counter - 1] += teller.count >= teller.from;
 	return &stats;
 }
 
@@ -70,8 +73,11 @@ static enum gp_status create(const struct gp_allocator_config *config,
 	struct gp_allocator_config own = *config;
 	enum gp_status status;
 
-	teller.is_second = teller.is_next_second;
+	/* Without a device of its own, it is each second one. */
+	teller.is_second = teller.is_next_second ||
+			   (!teller.has_device && teller.made % 2);
 	teller.is_next_second = false;
+	teller.made++;
 	teller.count = 0;
 	if (config->action) {
 		teller.action = config->action;
@@ -99,8 +105,12 @@ static struct gp_device *make_device(void *arg, uint32_t ordinal,
 /* ---- what both did ---- */
 
 struct plain {
-	const struct gp_trace *trace;
+	struct gp_trace *trace;
+	/* What is replayed: requests for the trace's start, then its own. */
+	struct prologue whole;
 	struct gp_settings settings;
+	uint64_t capacity;
+	bool has_no_device; /* the second run; it is simulated, too */
 	struct gp_caused_action actions[MOST];
 	size_t count;
 };
@@ -114,17 +124,40 @@ static void note(void *arg, const struct gp_action *action, uint64_t event)
 		(struct gp_caused_action){ *action, event };
 }
 
+/* The first events. */
+static struct gp_replay_result play_some(struct plain *plain, size_t events,
+					 bool notes)
+{
+	struct gp_device_trace device = plain->whole.device;
+	struct gp_trace trace = plain->whole.trace;
+	struct gp_settings ignored;
+	struct gp_replay_config config = run_of(&trace, &ignored);
+
+	device.event_count = events;
+	trace.devices = &device;
+	config.settings = &plain->settings;
+	config.capacity = plain->capacity;
+	if (notes)
+		config.action = note;
+	config.action_arg = plain;
+	return played(&config);
+}
+
 static void play(struct plain *plain)
 {
-	struct gp_settings ignored;
-	struct gp_replay_config config = run_of(plain->trace, &ignored);
 	struct gp_replay_result result;
 
-	config.settings = &plain->settings;
-	config.action = note;
-	config.action_arg = plain;
-	result = played(&config);
+	if (!plain->capacity)
+		plain->capacity = GP_UNLIMITED;
+	prologue_make(&plain->whole, plain->trace, 0, &plain->settings);
+	result = play_some(plain, plain->whole.count, true);
 	gp_replay_release(&result);
+}
+
+static void plain_release(struct plain *plain)
+{
+	prologue_release(&plain->whole);
+	gp_trace_destroy(plain->trace);
 }
 
 static struct gp_verify_result verified(const struct plain *plain)
@@ -133,15 +166,16 @@ static struct gp_verify_result verified(const struct plain *plain)
 	const struct gp_verify_config config = {
 		.trace = plain->trace,
 		.settings = &plain->settings,
-		.capacity = GP_UNLIMITED,
+		.capacity = plain->capacity,
 		.engine = &engine,
-		.make_device = make_device,
+		.make_device = plain->has_no_device ? NULL : make_device,
 	};
 	struct gp_verify_result result;
 	struct gp_diag diag = { 0 };
 
 	engine = *gp_engine_find("caching");
 	engine.create = create;
+	teller.has_device = !plain->has_no_device;
 	ck_assert_int_eq(gp_verify(&config, &result, &diag), GP_OK);
 	return result;
 }
@@ -181,20 +215,16 @@ static void compare_deeds(const struct plain *plain, size_t at,
 }
 
 /* Free blocks of its stream that are large enough, the smallest first. */
-static void compare_candidates(const struct plain *plain, uint64_t event,
+static void compare_candidates(struct plain *plain, uint64_t event,
 			       const struct gp_verify_side *side)
 {
-	struct gp_trace trace = *plain->trace;
-	struct gp_device_trace device = trace.devices[0];
-	const struct gp_event *request = &device.events[event];
+	const struct gp_event *request = &plain->whole.events[event];
 	uint64_t least = gp_settings_round(&plain->settings, request->size);
 	struct gp_replay_result result;
 	struct gp_candidate before = { 0 };
 	size_t count = 0, i = 0;
 
-	device.event_count = event;
-	trace.devices = &device;
-	result = replayed(&trace);
+	result = play_some(plain, event, false);
 	for (size_t s = 0; s < result.end.segment_count; s++) {
 		const struct gp_segment *segment = &result.end.segments[s];
 
@@ -233,12 +263,56 @@ static void compare_candidates(const struct plain *plain, uint64_t event,
 	gp_replay_release(&result);
 }
 
-static void compare(const struct plain *plain, size_t at, enum lie lie)
+/* What is told of the end of a side: of a release, what that counts. */
+static void compare_end(struct plain *plain, uint64_t event,
+			const struct gp_verify_side *side)
+{
+	struct gp_replay_result result = play_some(plain, event + 1, false);
+	uint8_t release = plain->settings.release;
+	uint64_t length = plain->whole.length;
+
+	if (release < 12)
+		result.stats.num_oom_rejections = 0;
+	if (release < 4)
+		result.stats.num_sync_all_streams =
+			result.stats.num_device_alloc =
+				result.stats.num_device_free = 0;
+	ck_assert_mem_eq(&side->stats, &result.stats, sizeof(side->stats));
+	ck_assert_str_eq(side->refusal, result.first_refusal);
+	ck_assert_int_eq(side->is_refusal_in_start,
+			 result.first_refusal_event < length);
+	ck_assert_uint_eq(side->refusal_event,
+			  result.first_refusal_event -
+				  (side->is_refusal_in_start ? 0 : length));
+	gp_replay_release(&result);
+}
+
+/* Returns the event, as it is replayed. */
+static uint64_t compare_event(const struct plain *plain, size_t at,
+			      const struct gp_difference *d)
+{
+	uint64_t event = plain->actions[at].event;
+
+	ck_assert(d->is_there);
+	ck_assert_int_eq(d->is_in_start, event < plain->whole.length);
+	ck_assert_uint_eq(d->event,
+			  event - (d->is_in_start ? 0 : plain->whole.length));
+	ck_assert(!d->is_before_all);
+	ck_assert_mem_eq(&d->request, &plain->whole.events[event],
+			 sizeof(d->request));
+	return event;
+}
+
+static void compare(struct plain *plain, size_t at, enum lie lie)
 {
 	struct gp_verify_result result;
 	const struct gp_difference *d = &result.first;
-	const struct gp_event *request;
+	uint64_t event;
 
+	/* A device's address of a failure is its free memory. */
+	if (lie == ADDRESS && !plain->has_no_device &&
+	    plain->actions[at].action.kind == GP_OOM)
+		lie = NO_LIE;
 	teller = (struct teller){ .lie = lie, .at = at };
 	result = verified(plain);
 	if (lie == NO_LIE) {
@@ -247,24 +321,19 @@ static void compare(const struct plain *plain, size_t at, enum lie lie)
 		ck_assert_uint_eq(result.permuted, 0);
 		return;
 	}
-	ck_assert(d->is_there);
+	event = compare_event(plain, at, d);
 	ck_assert_int_eq(d->kind, GP_DIFFERENT_ACTION);
 	ck_assert_uint_eq(result.actions, at);
-	ck_assert_uint_eq(d->event, plain->actions[at].event);
-	ck_assert(!d->is_in_start);
-	request = &plain->trace->devices[0].events[d->event];
-	ck_assert_mem_eq(&d->request, request, sizeof(*request));
 	compare_deeds(plain, at, d);
-	if (request->kind == GP_ALLOC) {
-		compare_candidates(plain, d->event, &d->ours);
-		compare_candidates(plain, d->event, &d->theirs);
+	if (d->request.kind == GP_ALLOC) {
+		compare_candidates(plain, event, &d->ours);
+		compare_candidates(plain, event, &d->theirs);
 	} else {
 		ck_assert_uint_eq(d->ours.candidate_count, 0);
 		ck_assert_uint_eq(d->theirs.candidate_count, 0);
 	}
-	ck_assert_mem_eq(&d->ours.stats, &d->theirs.stats,
-			 sizeof(d->ours.stats));
-	ck_assert_str_eq(d->ours.refusal, "");
+	compare_end(plain, event, &d->ours);
+	compare_end(plain, event, &d->theirs);
 }
 
 /* One that is left out before another of its event may be told of that. */
@@ -276,24 +345,58 @@ static bool is_told(const struct plain *plain, size_t at, enum lie lie)
 		       plain->actions[at + 1].action.kind;
 }
 
-START_TEST(an_action_told_wrongly_is_found)
+static const struct {
+	bool has_start, has_no_device;
+	uint64_t mib; /* of the device; 0: no end */
+	uint8_t release;
+} programs[] = {
+	{ false, false, 0, GP_RELEASE_LAST },
+	{ false, false, 0, 9 },
+	{ true, false, 0, GP_RELEASE_LAST },
+	{ true, false, 120, 12 },
+	{ false, false, 50, 3 },
+	{ false, true, 50, GP_RELEASE_LAST },
+	{ false, true, 50, 11 },
+};
+
+static void make(struct plain *plain, size_t program, uint64_t seed)
+{
+	const struct trace_like like = {
+		.events = EVENTS,
+		.has_start = programs[program].has_start,
+	};
+
+	*plain = (struct plain){
+		.trace = trace_like(seed, &like),
+		.capacity = programs[program].mib << 20,
+		.has_no_device = programs[program].has_no_device,
+	};
+	gp_settings_init(&plain->settings, programs[program].release);
+	play(plain);
+}
+
+static void compare_all(size_t program)
 {
 	static struct plain plain;
 
-	for (uint64_t seed = 1; seed <= 4; seed++) {
-		plain = (struct plain){ .trace = random_trace(seed, EVENTS) };
-		gp_settings_init(&plain.settings, GP_RELEASE_LAST);
-		play(&plain);
-		compare(&plain, 0, NO_LIE);
-		for (size_t at = 0; at < plain.count; at += 1 + at % 3) {
-			enum lie lie = 1 + (at + seed) % (LIES - 1);
+	make(&plain, program, 1 + program);
+	compare(&plain, 0, NO_LIE);
+	for (size_t at = 0; at < plain.count; at += 1 + at % 3) {
+		enum lie lie = 1 + (at + program) % (LIES - 1);
 
-			if (is_told(&plain, at, lie))
-				compare(&plain, at, lie);
-		}
-		compare(&plain, plain.count - 1, LEFT_OUT);
-		gp_trace_destroy((struct gp_trace *)plain.trace);
+		if (is_told(&plain, at, lie))
+			compare(&plain, at, lie);
+		if (plain.actions[at].action.kind == GP_OOM)
+			compare(&plain, at, ADDRESS);
 	}
+	compare(&plain, plain.count - 1, LEFT_OUT);
+	plain_release(&plain);
+}
+
+START_TEST(an_action_told_wrongly_is_found)
+{
+	for (size_t i = 0; i < COUNT_OF(programs); i++)
+		compare_all(i);
 }
 END_TEST
 
@@ -333,15 +436,20 @@ START_TEST(what_is_done_at_once_may_come_in_another_order)
 	static const uint8_t releases[] = { 8, 9, 12, 13 };
 	size_t open = 0;
 
-	for (size_t i = 0; i < COUNT_OF(releases); i++) {
+	for (size_t i = 0; i < 2 * COUNT_OF(releases); i++) {
+		struct gp_diag diag = { 0 };
+
 		plain = (struct plain){ .trace = random_trace(i, 5 * EVENTS) };
-		gp_settings_init(&plain.settings, releases[i]);
+		gp_settings_init(&plain.settings, releases[i / 2]);
+		ck_assert(!gp_settings_parse(
+			&plain.settings,
+			i % 2 ? "expandable_segments:True" : "", &diag));
 		play(&plain);
 		for (size_t at = 0; at + 1 < plain.count; at++)
-			if (plain.actions[at].event ==
-			    plain.actions[at + 1].event)
+			if (at % 7 == 0 || plain.actions[at].event ==
+						   plain.actions[at + 1].event)
 				open += compare_swapped(&plain, at);
-		gp_trace_destroy((struct gp_trace *)plain.trace);
+		plain_release(&plain);
 	}
 	ck_assert_uint_gt(open, 3);
 }
@@ -387,7 +495,7 @@ static bool is_compared(const char *name, uint8_t release, bool is_permuted)
 static size_t compare_counters(const struct plain *plain, size_t swapped)
 {
 	char name[64];
-	size_t found = 0;
+	size_t found = 0, counted = 0;
 
 	for (size_t word = 0; word < WORDS; word++) {
 		struct gp_verify_result result;
@@ -404,11 +512,15 @@ static size_t compare_counters(const struct plain *plain, size_t swapped)
 		ck_assert_int_eq(result.permuted > 0, swapped > 0);
 		ck_assert_msg(result.first.is_there == is_compared_here, "%s",
 			      name);
-		if (is_compared_here)
-			ck_assert_int_eq(result.first.kind,
-					 GP_DIFFERENT_COUNTER);
 		found += is_compared_here;
+		counted = result.counters;
+		if (!is_compared_here)
+			continue;
+		ck_assert_int_eq(result.first.kind, GP_DIFFERENT_COUNTER);
+		ck_assert(result.first.is_before_all);
+		ck_assert_uint_eq(result.first.before, 0);
 	}
+	ck_assert_uint_eq(found, counted);
 	return found;
 }
 
@@ -433,7 +545,140 @@ START_TEST(a_counter_told_wrongly_is_found)
 			at++;
 		if (releases[i] >= 9 && releases[i] <= 12)
 			compare_counters(&plain, at);
-		gp_trace_destroy((struct gp_trace *)plain.trace);
+		plain_release(&plain);
+	}
+}
+END_TEST
+
+static void compare_from(struct plain *plain, size_t at)
+{
+	struct gp_verify_result result;
+	uint64_t event;
+	size_t before = at;
+
+	teller = (struct teller){ .counter = 1 + at % 12, .from = at + 1 };
+	result = verified(plain);
+	event = compare_event(plain, at, &result.first);
+	ck_assert_int_eq(result.first.kind, GP_DIFFERENT_COUNTER);
+	while (before && plain->actions[before - 1].event == event)
+		before--;
+	compare_deeds(plain, before, &result.first);
+	compare_end(plain, event, &result.first.ours);
+}
+
+/* From some action on: the request that did this. */
+START_TEST(so_is_the_request_from_which_on_it_is_wrong)
+{
+	static struct plain plain;
+
+	for (size_t i = 0; i < COUNT_OF(programs); i++) {
+		make(&plain, i, 20 + i);
+		for (size_t at = 0; at < plain.count; at += 1 + at % 5)
+			compare_from(&plain, at);
+		plain_release(&plain);
+	}
+}
+END_TEST
+
+static bool is_counter(size_t i, const char *name)
+{
+	const struct gp_stats none = { 0 };
+	char found[64];
+	int64_t x, y;
+
+	return gp_verify_counter(i, found, sizeof(found), &none, &none, &x,
+				 &y) &&
+	       !strcmp(name, found);
+}
+
+START_TEST(counters_have_the_names_of_memory_stats)
+{
+	static const char *const kinds[] = { "all", "small_pool",
+					     "large_pool" };
+	static const char *const parts[] = { "current", "peak", "allocated",
+					     "freed" };
+	static const char *const rest[] = {
+		"num_alloc_retries",  "num_ooms",
+		"num_oom_rejections", "num_sync_all_streams",
+		"num_device_alloc",   "num_device_free",
+		"max_split_size",
+	};
+	char name[64];
+	size_t i = 0;
+
+	for (size_t k = 0; k < (size_t)GP_STAT_COUNT * 12; k++) {
+		snprintf(name, sizeof(name), "%s.%s.%s", gp_stat_names[k / 12],
+			 kinds[k / 4 % 3], parts[k % 4]);
+		ck_assert(is_counter(i++, name));
+	}
+	for (size_t k = 0; k < 8; k++) {
+		snprintf(name, sizeof(name), "oversize_%s.%s",
+			 k < 4 ? "allocations" : "segments", parts[k % 4]);
+		ck_assert(is_counter(i++, name));
+	}
+	for (size_t k = 0; k < COUNT_OF(rest); k++)
+		ck_assert(is_counter(i++, rest[k]));
+	ck_assert(!is_counter(i, ""));
+}
+END_TEST
+
+/* ---- a device's own addresses ---- */
+
+#define OTHERS	   40
+#define PAGE	   (UINT64_C(2) << 20)
+#define MOST_PAGES 12
+
+/* What others left free there comes first, in any order; there is room for as
+ * much as in the first run. */
+static struct gp_device *make_used(void *arg, uint32_t ordinal,
+				   uint64_t capacity)
+{
+	uint64_t more = OTHERS * MOST_PAGES * PAGE, seed = *(uint64_t *)arg;
+	uint64_t addr[OTHERS], size[OTHERS], held = 0;
+	struct gp_device *device = gp_sim_create(ordinal + 1, capacity + more);
+
+	for (size_t i = 0; i < OTHERS; i++) {
+		size[i] = PAGE * (1 + next_random(&seed) % MOST_PAGES);
+		ck_assert(device->ops->malloc(device, size[i], &addr[i]));
+	}
+	for (size_t i = 0; i < OTHERS; i++)
+		if (next_random(&seed) % 3)
+			device->ops->free(device, addr[i], size[i]);
+		else
+			held += size[i];
+	device->ops->set_other(device, more - held);
+	return device;
+}
+
+START_TEST(the_first_run_has_the_addresses_of_the_second)
+{
+	static struct plain plain;
+	const struct gp_torch_cuda own = { 0 };
+
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		uint64_t state = seed;
+		struct gp_verify_config config = {
+			.settings = &plain.settings,
+			.capacity = (UINT64_C(30) << 20) * (1 + seed % 9),
+			.engine = gp_engine_find("caching"),
+			.make_device = make_used,
+			.make_device_arg = &state,
+			.torch_cuda = &own,
+		};
+		struct gp_verify_result result;
+		struct gp_diag diag = { 0 };
+
+		plain = (struct plain){ .trace = random_trace(seed, EVENTS) };
+		config.trace = plain.trace;
+		gp_settings_init(&plain.settings, GP_RELEASE_LAST);
+		ck_assert(!gp_settings_parse(
+			&plain.settings,
+			seed % 2 ? "expandable_segments:True" : "", &diag));
+		play(&plain);
+		ck_assert_int_eq(gp_verify(&config, &result, &diag), GP_OK);
+		ck_assert_msg(!result.first.is_there, "seed %llu",
+			      (unsigned long long)seed);
+		plain_release(&plain);
 	}
 }
 END_TEST
@@ -442,8 +687,11 @@ int main(void)
 {
 	const struct suite_test tests[] = {
 		{ an_action_told_wrongly_is_found, 0 },
+		{ so_is_the_request_from_which_on_it_is_wrong, 0 },
 		{ a_counter_told_wrongly_is_found, 0 },
+		{ counters_have_the_names_of_memory_stats, 0 },
 		{ what_is_done_at_once_may_come_in_another_order, 0 },
+		{ the_first_run_has_the_addresses_of_the_second, 0 },
 	};
 
 	return suite_run("verify", tests, COUNT_OF(tests));

@@ -55,9 +55,8 @@ static int by_address(const void *a, const void *b)
 {
 	const struct gp_caused_action *x = a, *y = b;
 
-	if (x->action.addr != y->action.addr)
-		return x->action.addr < y->action.addr ? -1 : 1;
-	return x->event < y->event ? -1 : x->event > y->event;
+	return (x->action.addr > y->action.addr) -
+	       (x->action.addr < y->action.addr);
 }
 
 /* The number of leading actions of one kind that are the same in both runs but

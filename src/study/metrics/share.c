@@ -484,7 +484,7 @@ const struct gp_share *gp_share_pair_some(const struct gp_share_pair *pair)
 	return pair->fate == GP_SHARE_GONE ? &pair->a : &pair->b;
 }
 
-static int compare_changes(const void *a, const void *b)
+static int by_change(const void *a, const void *b)
 {
 	uint64_t x = change_of(a), y = change_of(b);
 
@@ -505,7 +505,7 @@ size_t gp_share_match(const struct gp_share *a, size_t a_count,
 	for (size_t i = 0; i < count; i++)
 		if (all[i].a.blocks || all[i].b.blocks)
 			all[kept++] = all[i];
-	qsort(all, kept, sizeof(*all), compare_changes);
+	qsort(all, kept, sizeof(*all), by_change);
 	free(x);
 	free(y);
 	*pairs = all;
