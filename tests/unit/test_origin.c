@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "gpupool/device.h"
 #include "played.h"
 #include "replay/recorded.h"
 #include "suite.h"
@@ -630,6 +631,226 @@ START_TEST(each_event_tells_what_a_walk_is_told)
 }
 END_TEST
 
+/* ---- beside plain rules, for any few events ---- */
+
+#define MOST_EVENTS 12
+#define GIB	    (UINT64_C(1) << 30)
+
+/* A device that has grown a little, and events of all kinds that tell of its
+ * memory; blocks by id are asked for and given back once. */
+struct made_up {
+	struct gp_event events[MOST_EVENTS];
+	struct gp_device_trace device;
+	struct gp_trace trace;
+};
+
+static struct gp_event some_event(uint64_t *seed, uint32_t *ids)
+{
+	static const uint8_t kinds[] = {
+		GP_ALLOC,	  GP_FREE,	     GP_EMPTY_CACHE,
+		GP_POOL_RELEASE,  GP_SET_FRACTION,   GP_MARK,
+		GP_SEGMENT_ALLOC, GP_SEGMENT_FREE,   GP_SEGMENT_MAP,
+		GP_SEGMENT_UNMAP, GP_FREE_COMPLETED, GP_OOM,
+		GP_OOM,		  GP_ALLOC,
+	};
+	struct gp_event event = {
+		.kind = kinds[next_random(seed) % COUNT_OF(kinds)],
+		.size = MIB(1 + next_random(seed) % 40),
+	};
+
+	if (event.kind == GP_ALLOC) {
+		event.id = (*ids)++;
+		event.flags = next_random(seed) % 4 ? 0 : GP_REFUSED;
+	}
+	if (event.kind == GP_FREE)
+		event.id = *ids ? (uint32_t)(next_random(seed) % *ids) : 0;
+	/* around a segment more than what was asked for */
+	if (event.kind == GP_OOM)
+		event.addr = event.size + MIB(30 + next_random(seed) % 3) +
+			     next_random(seed) % 3 * (MIB(1) - 1);
+	if (event.kind == GP_OOM && next_random(seed) % 2)
+		event.addr = MIB(next_random(seed) % 40);
+	return event;
+}
+
+static void make_up(struct made_up *m, uint64_t seed)
+{
+	uint32_t ids = 0;
+	bool has_segments = next_random(&seed) % 3;
+
+	*m = (struct made_up){ .device.events = m->events };
+	while (m->device.event_count < 1 + seed % MOST_EVENTS) {
+		struct gp_event event = some_event(&seed, &ids);
+
+		if (has_segments || (!gp_event_is_growth(event.kind) &&
+				     !gp_event_is_release(event.kind)))
+			m->events[m->device.event_count++] = event;
+	}
+	m->device.block_ids = MOST_EVENTS;
+	m->trace = (struct gp_trace){ .devices = &m->device,
+				      .device_count = 1,
+				      .release = { .last = GP_RELEASE_LAST } };
+}
+
+/* What was reserved before an event. */
+static uint64_t reserved_at(const struct made_up *m, size_t event)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < event; i++) {
+		if (gp_event_is_growth(m->events[i].kind))
+			bytes += m->events[i].size;
+		if (gp_event_is_release(m->events[i].kind))
+			bytes -= m->events[i].size;
+	}
+	return bytes;
+}
+
+static uint64_t live_at(const struct made_up *m, size_t event)
+{
+	uint64_t sizes[MOST_EVENTS] = { 0 }, sum = 0;
+
+	for (size_t i = 0; i < event; i++)
+		if (m->events[i].kind == GP_FREE)
+			sizes[m->events[i].id] = 0;
+		else if (m->events[i].kind == GP_ALLOC &&
+			 !(m->events[i].flags & GP_REFUSED))
+			sizes[m->events[i].id] = m->events[i].size;
+	for (size_t i = 0; i < MOST_EVENTS; i++)
+		sum += sizes[i];
+	return sum;
+}
+
+/* There was room: a limit refused it. */
+static bool is_limited(const struct gp_event *event)
+{
+	return event->kind == GP_OOM && event->addr >= event->size + MIB(32);
+}
+
+static uint64_t plain_capacity(const struct made_up *m)
+{
+	struct gp_settings settings;
+	const struct gp_event *oom = m->events;
+	size_t at = 0;
+	uint64_t most, segment;
+
+	gp_settings_init(&settings, GP_RELEASE_LAST);
+	while (at < m->device.event_count && oom->kind != GP_OOM)
+		at++, oom++;
+	if (at == m->device.event_count || is_limited(oom))
+		return GP_UNLIMITED;
+	if (reserved_at(m, at)) {
+		segment = gp_settings_segment(
+			&settings, gp_settings_round(&settings, oom->size));
+		return reserved_at(m, at) +
+		       (oom->addr < segment ? oom->addr
+					    : segment - GP_DEVICE_GRAIN);
+	}
+	most = live_at(m, at) + oom->addr;
+	for (size_t i = 0; i <= at; i++)
+		most = live_at(m, i) > most ? live_at(m, i) : most;
+	return most;
+}
+
+static bool plain_limited(const struct made_up *m)
+{
+	bool is = false;
+
+	for (size_t i = 0; i < m->device.event_count; i++) {
+		if (m->events[i].kind == GP_SET_FRACTION)
+			return false;
+		is |= is_limited(&m->events[i]);
+	}
+	return is;
+}
+
+/* What was reserved before the first release that made room for this event;
+ * 0: none did. */
+static uint64_t made_room(const struct made_up *m, size_t event)
+{
+	size_t first = event, request = event;
+
+	while (request && m->events[request - 1].kind >= GP_FIRST_OUTCOME) {
+		request--;
+		if (gp_event_is_release(m->events[request].kind))
+			first = request;
+	}
+	if (request && (m->events[request - 1].kind == GP_EMPTY_CACHE ||
+			m->events[request - 1].kind == GP_POOL_RELEASE))
+		return 0;
+	return first == event ? 0 : reserved_at(m, first);
+}
+
+static struct gp_refused_room plain_room(const struct made_up *m)
+{
+	struct gp_refused_room room = { 0, GP_UNLIMITED };
+
+	for (size_t i = 0; i < m->device.event_count; i++) {
+		const struct gp_event *event = &m->events[i];
+		uint64_t before = made_room(m, i), below = GP_UNLIMITED;
+
+		if (is_limited(event))
+			below = reserved_at(m, i) + event->size + MIB(32);
+		if (gp_event_is_growth(event->kind) && before)
+			below = before + event->size;
+		if (gp_event_is_growth(event->kind) &&
+		    reserved_at(m, i + 1) > room.least)
+			room.least = reserved_at(m, i + 1);
+		room.below = below < room.below ? below : room.below;
+	}
+	return room;
+}
+
+static bool has_oom(const struct made_up *m)
+{
+	for (size_t i = 0; i < m->device.event_count; i++)
+		if (m->events[i].kind == GP_OOM)
+			return true;
+	return false;
+}
+
+static bool never_is_below_nothing(const struct made_up *m)
+{
+	for (size_t i = 0; i <= m->device.event_count; i++)
+		if (reserved_at(m, i) > GIB)
+			return false;
+	return true;
+}
+
+START_TEST(any_events_tell_what_the_rules_say)
+{
+	for (uint64_t seed = 1; seed < 30000; seed++) {
+		struct made_up m;
+		struct gp_settings settings;
+		struct gp_refused_room room, plain;
+		bool is_told;
+
+		make_up(&m, seed);
+		if (!never_is_below_nothing(&m))
+			continue;
+		gp_settings_init(&settings, GP_RELEASE_LAST);
+		ck_assert_uint_eq(gp_replay_capacity_of(&m.trace, 0),
+				  plain_capacity(&m));
+		ck_assert_int_eq(gp_replay_was_limited(&m.trace, 0),
+				 plain_limited(&m));
+		is_told = gp_replay_refused_room(&m.trace, 0, &settings, &room);
+		plain = plain_room(&m);
+		ck_assert_uint_eq(room.least, plain.least);
+		ck_assert_uint_eq(room.below, plain.below);
+		ck_assert_int_eq(is_told, plain.below != GP_UNLIMITED &&
+						  plain.below > plain.least);
+		/* Nobody knows of what a limit is a fraction. */
+		settings.memory_fraction = 0.5;
+		ck_assert(
+			!gp_replay_refused_room(&m.trace, 0, &settings, &room));
+		if (!has_oom(&m))
+			ck_assert_uint_eq(
+				gp_replay_fit_capacity(&m.trace, 0, &settings),
+				GP_UNLIMITED);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tcase = tcase_create("origin");
@@ -637,6 +858,7 @@ int main(void)
 	tcase_add_loop_test(tcase, an_oom_tells_how_large_the_device_is, 0,
 			    COUNT_OF(told));
 	tcase_add_test(tcase, what_the_trace_says_comes_first);
+	tcase_add_test(tcase, any_events_tell_what_the_rules_say);
 	tcase_add_loop_test(tcase,
 			    room_that_was_made_tells_how_large_the_device_is, 0,
 			    COUNT_OF(rooms));

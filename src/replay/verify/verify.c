@@ -404,7 +404,6 @@ static void run_release(struct run *run)
 {
 	free(run->actions);
 	gp_replay_release(&run->result);
-	*run = (struct run){ 0 };
 }
 
 enum side { OURS, THEIRS };
