@@ -200,6 +200,26 @@ START_TEST(test_every_flipped_byte_is_noticed)
 }
 END_TEST
 
+START_TEST(test_what_begins_otherwise_is_no_binary_trace)
+{
+	struct file file = file_of(small_trace);
+
+	for (size_t i = 0; i < strlen(GP_BINARY_MAGIC); i++) {
+		struct gp_trace *trace;
+		struct gp_diag diag = { 0 };
+
+		file.bytes[i] ^= 1;
+		ck_assert(gp_trace_from_bytes(file.bytes, file.n, &trace,
+					      &diag) != GP_OK);
+		ck_assert_str_eq(diag.what,
+				 "it is damaged: it does not begin as a "
+				 "binary trace");
+		file.bytes[i] ^= 1;
+	}
+	release(&file);
+}
+END_TEST
+
 START_TEST(test_every_length_is_noticed)
 {
 	struct file file = file_of(small_trace);
@@ -702,6 +722,7 @@ int main(void)
 		{ test_the_same_trace_gives_the_same_bytes, 0 },
 		{ test_many_events_are_the_same, 0 },
 		{ test_every_flipped_byte_is_noticed, 0 },
+		{ test_what_begins_otherwise_is_no_binary_trace, 0 },
 		{ test_every_length_is_noticed, 0 },
 		{ test_a_cut_end_is_told, 0 },
 		{ test_a_file_of_nothing_is_told, 0 },

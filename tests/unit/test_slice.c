@@ -301,6 +301,53 @@ START_TEST(no_request_is_cut_from_what_is_done_about_it)
 }
 END_TEST
 
+/* The rule, for all lists of a few events: back to the last request; forth over
+ * what it released, if it emptied the cache; then to what the allocator did
+ * next. */
+static size_t plain_place(const struct gp_event *events, size_t count,
+			  size_t asked)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < asked; i++)
+		if (events[i].kind == GP_ALLOC ||
+		    events[i].kind == GP_EMPTY_CACHE)
+			at = i + 1;
+	if (at && events[at - 1].kind == GP_EMPTY_CACHE)
+		for (; at < count && events[at].kind == GP_SEGMENT_FREE; at++)
+			;
+	for (; at < asked; at++)
+		if (events[at].kind == GP_SEGMENT_ALLOC ||
+		    events[at].kind == GP_SEGMENT_FREE ||
+		    events[at].kind == GP_OOM)
+			break;
+	return at;
+}
+
+START_TEST(so_it_is_for_any_few_events)
+{
+	static const uint8_t kinds[] = {
+		GP_ALLOC,	  GP_EMPTY_CACHE,  GP_MARK, GP_SYNCHRONIZE,
+		GP_SEGMENT_ALLOC, GP_SEGMENT_FREE, GP_OOM,  GP_FREE_COMPLETED,
+	};
+	enum { FEW = 5, KINDS = COUNT_OF(kinds) };
+	struct gp_event events[FEW] = { 0 };
+	struct gp_device_trace device = { .events = events,
+					  .event_count = FEW };
+
+	for (size_t i = 0; i < KINDS * KINDS * KINDS * KINDS * KINDS; i++) {
+		size_t rest = i;
+
+		for (size_t k = 0; k < FEW; k++, rest /= KINDS)
+			events[k].kind = kinds[rest % KINDS];
+		for (size_t asked = 0; asked <= FEW; asked++)
+			if (gp_slice_place(&device, asked) !=
+			    plain_place(events, FEW, asked))
+				ck_abort_msg("list %zu, event %zu", i, asked);
+	}
+}
+END_TEST
+
 /* The recorded end state goes with the last event, if the slice has all of its
  * blocks. */
 START_TEST(the_end_is_kept_where_its_blocks_are_known)
@@ -504,6 +551,7 @@ int main(void)
 {
 	const struct suite_test tests[] = {
 		{ no_request_is_cut_from_what_is_done_about_it, 0 },
+		{ so_it_is_for_any_few_events, 0 },
 		{ a_part_does_what_the_whole_does_there, 0 },
 		{ the_end_is_kept_where_its_blocks_are_known, 0 },
 		{ of_a_pool_that_ended_nothing_is_kept, 0 },

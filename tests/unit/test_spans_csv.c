@@ -162,6 +162,29 @@ START_TEST(what_is_wrong_is_told_with_its_line)
 }
 END_TEST
 
+/* A cell of any length is told, its first 64 characters at most. */
+START_TEST(a_long_cell_is_told_in_part)
+{
+	static const char begin[] = "id,lower,upper,size\n1,";
+
+	for (size_t n = 60; n < 70; n++) {
+		char text[256], what[256];
+		struct gp_spans spans;
+		struct gp_diag diag = { 0 };
+		int shown = n < 64 ? (int)n : 64;
+
+		snprintf(text, sizeof(text), "%s%0*d,3,4\n", begin, (int)n, 0);
+		text[sizeof(begin) - 1] = 'x';
+		ck_assert_int_eq(
+			gp_spans_parse(text, strlen(text), &spans, &diag),
+			GP_INPUT);
+		snprintf(what, sizeof(what),
+			 "this number is not valid here: x%0*d", shown - 1, 0);
+		ck_assert_str_eq(diag.what, what);
+	}
+}
+END_TEST
+
 /* ---- any columns ---- */
 
 static const struct {
@@ -270,6 +293,7 @@ int main(void)
 		{ end_is_the_last_time_where_upper_is_behind_it, 0 },
 		{ what_was_read_is_written_with_its_offsets, 0 },
 		{ what_is_wrong_is_told_with_its_line, 0 },
+		{ a_long_cell_is_told_in_part, 0 },
 		{ any_columns_are_spans_if_all_that_is_needed_is_there, 0 },
 		{ all_sizes_together_have_a_limit, 0 },
 	};

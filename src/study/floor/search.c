@@ -553,9 +553,7 @@ static int by_first(const void *a, const void *b, void *graph)
 	const struct graph *g = graph;
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
-	if (g->first[x] != g->first[y])
-		return g->first[x] < g->first[y] ? -1 : 1;
-	return (x > y) - (x < y);
+	return (g->first[x] > g->first[y]) - (g->first[x] < g->first[y]);
 }
 
 static uint64_t least_met(const struct graph *g, uint32_t span)
