@@ -68,7 +68,7 @@ struct kineto_profile {
 
 static int compare(double a, double b)
 {
-	return a < b ? -1 : a > b;
+	return (a > b) - (a < b);
 }
 
 /* By thread, then by begin; of those that begin together, the longest first. */

@@ -2,6 +2,8 @@
 /* Who holds the live set, and where two programs part. */
 #include "study/metrics/change.h"
 
+#include <stdlib.h>
+
 #include "suite.h"
 #include "trace_text.h"
 
@@ -294,9 +296,118 @@ START_TEST(steps_are_alike_whatever_else_they_do)
 }
 END_TEST
 
+/* ---- steps of any two programs, beside a plain count ---- */
+
+#define STEPS 6
+
+/* Marks by name, and what is asked for behind each: as a text. */
+struct steps {
+	struct {
+		char name, requests[64];
+		unsigned ordinal, count;
+	} list[STEPS];
+	size_t count;
+};
+
+static struct gp_trace *made_up(struct steps *steps, uint64_t *seed)
+{
+	char *text;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+	struct gp_trace *trace;
+	unsigned id = 1;
+
+	*steps = (struct steps){ .count = next_random(seed) % (STEPS + 1) };
+	fputs("{\"format\": \"gpupool-trace\", \"version\": 1, \"devices\": "
+	      "[{\"device\": 0, \"events\": [",
+	      out);
+	for (size_t i = 0; i < steps->count; i++) {
+		char name = (char)('a' + next_random(seed) % 3);
+
+		steps->list[i].name = name;
+		for (size_t k = 0; k <= i; k++)
+			steps->list[i].ordinal += steps->list[k].name == name;
+		fprintf(out, "{\"op\": \"mark\", \"name\": \"%c\"},", name);
+		for (unsigned n = next_random(seed) % 3; n; n--, id++) {
+			unsigned size = 8 + (unsigned)next_random(seed) % 2;
+
+			fprintf(out,
+				"{\"op\": \"alloc\", \"id\": %u, \"size\": "
+				"%u},",
+				id, size);
+			steps->list[i].count++;
+			snprintf(strchr(steps->list[i].requests, 0), 8, "%u ",
+				 size);
+			if (next_random(seed) % 4)
+				continue;
+			fprintf(out, "{\"op\": \"free\", \"id\": %u},", id);
+			steps->list[i].count++;
+			strcat(steps->list[i].requests, "free ");
+		}
+	}
+	fputs("{\"op\": \"empty_cache\"}]}]}", out);
+	fclose(out);
+	trace = trace_of(text);
+	free(text);
+	return trace;
+}
+
+static void compare_steps(const struct steps *a, const struct steps *b,
+			  const struct gp_divergence_steps *found)
+{
+	uint64_t both = 0, alike = 0;
+	bool is_first = true;
+
+	ck_assert_uint_eq(found->a, a->count);
+	ck_assert_uint_eq(found->b, b->count);
+	for (size_t i = 0; i < a->count; i++)
+		for (size_t k = 0; k < b->count; k++) {
+			if (a->list[i].name != b->list[k].name ||
+			    a->list[i].ordinal != b->list[k].ordinal)
+				continue;
+			both++;
+			if (!strcmp(a->list[i].requests, b->list[k].requests)) {
+				alike++;
+				continue;
+			}
+			if (is_first) {
+				ck_assert_int_eq(found->first[0],
+						 a->list[i].name);
+				ck_assert_uint_eq(found->first_ordinal,
+						  a->list[i].ordinal);
+				ck_assert_uint_eq(found->a_requests,
+						  a->list[i].count);
+				ck_assert_uint_eq(found->b_requests,
+						  b->list[k].count);
+			}
+			is_first = false;
+		}
+	ck_assert_uint_eq(found->both, both);
+	ck_assert_uint_eq(found->alike, alike);
+	ck_assert_int_eq(found->first == NULL, is_first);
+}
+
+START_TEST(steps_of_any_programs_are_matched)
+{
+	uint64_t seed = 1;
+
+	for (int round = 0; round < 3000; round++) {
+		struct steps a, b;
+		struct gp_trace *x = made_up(&a, &seed);
+		struct gp_trace *y = made_up(&b, &seed);
+		struct gp_divergence d = gp_divergence_find(x, 0, y, 0);
+
+		compare_steps(&a, &b, &d.steps);
+		gp_trace_destroy(x);
+		gp_trace_destroy(y);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
+		{ steps_of_any_programs_are_matched, 0 },
 		{ lines_that_moved_are_paired_within_their_function, 0 },
 		{ names_of_blocks_and_streams_do_not_matter, 0 },
 		{ what_was_recorded_of_the_allocator_does_not_matter, 0 },

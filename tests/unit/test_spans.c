@@ -20,6 +20,7 @@ struct spans_like {
 	int bits;
 	unsigned pieces; /* of a span, at most */
 	uint64_t step;
+	unsigned early; /* most are, if it is more than 1 */
 };
 
 static int by_number(const void *a, const void *b)
@@ -42,8 +43,9 @@ static struct gp_spans spans_like(uint64_t *seed, const struct spans_like *like)
 		size_t n = next_random(seed) % like->pieces;
 
 		for (size_t i = 0; i < 2 * n + 2; i++)
-			times[i] = (next_random(seed) & mask) / like->step *
-				   like->step;
+			times[i] = ((next_random(seed) & mask) >>
+				    next_random(seed) % like->early) /
+				   like->step * like->step;
 		qsort(times, 2 * n + 2, sizeof(*times), by_number);
 		*span = (struct gp_span){ .lower = times[0],
 					  .upper = times[2 * n + 1],
@@ -109,6 +111,28 @@ static size_t plain_moments(const struct gp_spans *spans, bool with_gaps,
 	return n;
 }
 
+/* The first time at which most are in use. */
+static uint64_t plain_bound(const struct gp_spans *spans, uint64_t *time)
+{
+	static struct moment plain[MOST * 2 * (MOST_GAPS + 1)];
+	size_t n = plain_moments(spans, true, plain);
+	uint64_t most = 0;
+
+	*time = 0;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t sum = 0;
+
+		for (size_t k = 0; k < spans->count; k++)
+			if (is_in_use(spans, k, plain[i].time))
+				sum += spans->items[k].size;
+		if (sum > most) {
+			most = sum;
+			*time = plain[i].time;
+		}
+	}
+	return most;
+}
+
 static void compare_moments(const struct gp_spans *spans, bool with_gaps)
 {
 	static struct moment plain[MOST * 2 * (MOST_GAPS + 1)];
@@ -127,22 +151,25 @@ static void compare_moments(const struct gp_spans *spans, bool with_gaps)
 START_TEST(moments_come_in_order_of_time)
 {
 	static const size_t counts[] = { 1, 8, 9, 60, MOST };
+	/* around those of a digit, 11 */
+	static const int widths[] = { 1, 4, 10, 11, 12, 21, 22, 23, 45, 64 };
 	uint64_t seed = 1;
 
-	for (int bits = 1; bits <= 64; bits++)
+	for (size_t w = 0; w < COUNT_OF(widths); w++)
 		for (size_t i = 0; i < COUNT_OF(counts) * 3; i++) {
 			static const int fixed[] = { 0, 7, 30 };
-			int low = fixed[i / COUNT_OF(counts)];
+			int low = fixed[i / COUNT_OF(counts)], bits = widths[w];
 			struct spans_like like = {
 				.count = counts[i % COUNT_OF(counts)],
 				.bits = bits,
 				.pieces = 1 + MOST_GAPS,
 				.step = low < bits ? UINT64_C(1) << low : 1,
+				.early = i % 2 ? 1 : (unsigned)bits,
 			};
 			struct gp_spans spans = spans_like(&seed, &like);
 
 			/* the largest of all times, at an end of the list */
-			spans.items[bits % 2 ? spans.count - 1 : 0].upper =
+			spans.items[w % 2 ? spans.count - 1 : 0].upper =
 				UINT64_MAX >> (64 - bits);
 			compare_moments(&spans, false);
 			compare_moments(&spans, true);
@@ -157,7 +184,7 @@ START_TEST(spans_meet_where_both_are_in_use)
 	uint64_t seed = 1;
 
 	for (int round = 0; round < 3000; round++) {
-		const struct spans_like like = { 4, 4, 1 + MOST_GAPS, 1 };
+		const struct spans_like like = { 4, 4, 1 + MOST_GAPS, 1, 1 };
 		struct gp_spans spans = spans_like(&seed, &like);
 
 		for (uint32_t i = 0; i < spans.count; i++)
@@ -170,6 +197,24 @@ START_TEST(spans_meet_where_both_are_in_use)
 				ck_assert_int_eq(spans_meet(&spans, i, k),
 						 meet);
 			}
+	}
+}
+END_TEST
+
+START_TEST(the_bound_is_the_most_that_is_in_use)
+{
+	uint64_t seed = 1, time, at;
+
+	for (int round = 0; round < 2000; round++) {
+		const struct spans_like like = { (size_t)round % 9, 5,
+						 1 + MOST_GAPS, 1, 1 };
+		struct gp_spans spans = spans_like(&seed, &like);
+
+		for (size_t i = 0; i < spans.count; i++)
+			spans.items[i].size = 1 + next_random(&seed) % 5;
+		ck_assert_uint_eq(gp_floor_bound(&spans, &time),
+				  plain_bound(&spans, &at));
+		ck_assert_uint_eq(time, at);
 	}
 }
 END_TEST
@@ -278,6 +323,7 @@ int main(void)
 	const struct suite_test tests[] = {
 		{ moments_come_in_order_of_time, 0 },
 		{ spans_meet_where_both_are_in_use, 0 },
+		{ the_bound_is_the_most_that_is_in_use, 0 },
 		{ each_block_that_has_bytes_is_a_span, 0 },
 		{ blocks_of_more_than_4_eib_together_are_left_out, 0 },
 	};

@@ -98,7 +98,7 @@ void gp_spans_release(struct gp_spans *spans)
 #define FEW   16
 
 /* By time and kind, in the order of the spans where both are equal. */
-static int in_order(const void *a, const void *b)
+static int by_moment(const void *a, const void *b)
 {
 	const struct moment *x = a, *y = b;
 
@@ -115,7 +115,7 @@ static void sort_few(struct moment *list, size_t n)
 		struct moment moved = list[i];
 		size_t to = i;
 
-		for (; to && in_order(&moved, &list[to - 1]) < 0; to--)
+		for (; to && by_moment(&moved, &list[to - 1]) < 0; to--)
 			list[to] = list[to - 1];
 		list[to] = moved;
 	}
@@ -167,7 +167,7 @@ static void sort_by_bits(struct moment *list, size_t n, int bits)
 	if (n <= FEW) {
 		sort_few(list, n);
 	} else if (!bits) {
-		qsort(list, n, sizeof(*list), in_order);
+		qsort(list, n, sizeof(*list), by_moment);
 	} else {
 		fill_buckets(list, n, (struct digit){ below, bits - below },
 			     ends);

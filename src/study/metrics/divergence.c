@@ -80,7 +80,7 @@ static struct steps steps_of(const struct gp_trace *trace,
 	return steps;
 }
 
-static int compare(const void *a, const void *b)
+static int by_name(const void *a, const void *b)
 {
 	const struct step *x = a, *y = b;
 	int order = strcmp(x->name, y->name);
@@ -110,7 +110,7 @@ static void match(struct gp_divergence_steps *result, const struct steps *a,
 
 	while (i < a->count && k < b->count) {
 		const struct step *x = &a->list[i], *y = &b->list[k];
-		int order = compare(x, y);
+		int order = by_name(x, y);
 
 		i += order <= 0;
 		k += order >= 0;
@@ -131,8 +131,8 @@ static struct gp_divergence_steps steps_compare(
 	struct steps x = steps_of(a, a_device), y = steps_of(b, b_device);
 	struct gp_divergence_steps result = { .a = x.count, .b = y.count };
 
-	qsort(x.list, x.count, sizeof(*x.list), compare);
-	qsort(y.list, y.count, sizeof(*y.list), compare);
+	qsort(x.list, x.count, sizeof(*x.list), by_name);
+	qsort(y.list, y.count, sizeof(*y.list), by_name);
 	match(&result, &x, &y);
 	free(x.list);
 	free(y.list);
