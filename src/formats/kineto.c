@@ -494,7 +494,9 @@ struct kineto {
 
 bool gp_kineto_knows(const char *key)
 {
-	return !strcmp(key, "traceEvents") || !strcmp(key, "deviceProperties");
+	return !strcmp(key, "traceEvents") ||
+	       !strcmp(key, "deviceProperties") ||
+	       !strcmp(key, "baseTimeNanoseconds");
 }
 
 static void fail(struct kineto *k, const char *key)

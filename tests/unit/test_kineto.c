@@ -240,6 +240,36 @@ START_TEST(test_only_so_many_devices_are_told_of)
 }
 END_TEST
 
+/* What is no time, or too large for one, is the time at which the profile
+ * begins. */
+START_TEST(test_times_have_two_ends)
+{
+#define AT(ts)                                                                 \
+	"{\"baseTimeNanoseconds\": 5000, \"traceEvents\": [{}" MEMORY(         \
+		ts, 8, 512, 512) "]}"
+	static const struct {
+		const char *text;
+		uint64_t time_us;
+	} rows[] = {
+		{ AT(-1), 5 },
+		{ AT(0), 5 },
+		{ AT(0.5), 5 },
+		{ AT(1), 6 },
+		{ AT(7.9), 12 },
+		{ AT(900000000000000000.0), UINT64_C(900000000000000005) },
+		{ AT(1e18), 5 },
+		{ AT(1e19), 5 },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct gp_trace *t = trace_of(rows[i].text);
+
+		ck_assert_uint_eq(event(t, 0)->time_us, rows[i].time_us);
+		gp_trace_destroy(t);
+	}
+}
+END_TEST
+
 /* Steps are those of all devices, where these are few enough. */
 START_TEST(test_steps_are_marks_of_so_many_devices)
 {
@@ -695,6 +725,7 @@ int main(void)
 		{ test_steps_are_told_by_how_they_begin, 0 },
 		{ test_devices_are_their_own, 0 },
 		{ test_only_so_many_devices_are_told_of, 0 },
+		{ test_times_have_two_ends, 0 },
 		{ test_steps_are_marks_of_so_many_devices, 0 },
 		{ test_bad_profiles_are_explained, 0 },
 		{ test_changed_profiles, 0 },
