@@ -233,7 +233,7 @@ static struct value *some_stack(struct maker *m)
 /* Of each width that a pickle has. */
 static struct value *some_address(struct maker *m)
 {
-	return number(m, 512 * (1 + pick(m, UINT64_C(1) << 4 * pick(m, 10))));
+	return number(m, 512 * (1 + pick(m, UINT64_C(1) << 4 * pick(m, 14))));
 }
 
 static struct value *some_stream(struct maker *m)
@@ -421,7 +421,7 @@ static struct value *make_unknown(struct maker *m, unsigned release)
 
 static struct value *make_snapshot(struct maker *m)
 {
-	unsigned release = (unsigned)pick(m, 13);
+	unsigned release = (unsigned)(pick(m, 4) ? pick(m, 13) : 0);
 	struct value *top = make(m, DICT), *traces = make(m, LIST);
 	struct value *segments = make(m, LIST);
 
