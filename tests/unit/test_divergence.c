@@ -342,7 +342,8 @@ static struct gp_trace *made_up(struct steps *steps, uint64_t *seed)
 				continue;
 			fprintf(out, "{\"op\": \"free\", \"id\": %u},", id);
 			steps->list[i].count++;
-			strcat(steps->list[i].requests, "free ");
+			snprintf(strchr(steps->list[i].requests, 0), 8,
+				 "free ");
 		}
 	}
 	fputs("{\"op\": \"empty_cache\"}]}]}", out);

@@ -26,12 +26,13 @@ static uint64_t pick(struct texts *t, uint64_t below)
 
 static void put(struct texts *t, const char *text, const char *plain)
 {
-	ck_assert_uint_lt(t->length + strlen(text) + 1, MOST);
-	ck_assert_uint_lt(t->plain_length + strlen(plain) + 1, MOST);
-	strcpy(t->text + t->length, text);
-	strcpy(t->plain + t->plain_length, plain);
-	t->length += strlen(text);
-	t->plain_length += strlen(plain);
+	t->length += (size_t)snprintf(t->text + t->length, MOST - t->length,
+				      "%s", text);
+	t->plain_length +=
+		(size_t)snprintf(t->plain + t->plain_length,
+				 MOST - t->plain_length, "%s", plain);
+	ck_assert_uint_lt(t->length + 1, MOST);
+	ck_assert_uint_lt(t->plain_length + 1, MOST);
 }
 
 static void put_both(struct texts *t, const char *text)
