@@ -299,6 +299,28 @@ START_TEST(test_settings_have_so_many_bytes)
 END_TEST
 
 /* The least of the limits of the reserved peak. */
+START_TEST(test_names_have_so_many_bytes)
+{
+	static const char *const keys[] = { "torch", "engine" };
+
+	for (size_t i = 0; i < 2 * COUNT_OF(keys); i++) {
+		const char *key = keys[i / 2];
+		char text[256];
+		struct gp_gate *gate;
+		struct gp_diag diag = { 0 };
+
+		snprintf(text, sizeof(text),
+			 "{\"runs\": [{\"name\": \"a\", \"trace\": \"a\", "
+			 "\"%s\": "
+			 "\"%0*d\"}]}",
+			 key, 40 + (int)(i % 2), 0);
+		if (parse(text, &gate, &diag) == GP_OK)
+			gp_gate_destroy(gate);
+		ck_assert_int_eq(strstr(diag.what, "too long") != NULL, i % 2);
+	}
+}
+END_TEST
+
 START_TEST(test_the_bound_of_reserved_memory)
 {
 	static const struct {
@@ -956,6 +978,7 @@ int main(void)
 		{ test_a_file_is_read, 0 },
 		{ test_every_number_can_be_limited, 0 },
 		{ test_files_that_are_refused, 0 },
+		{ test_names_have_so_many_bytes, 0 },
 		{ test_settings_have_so_many_bytes, 0 },
 		{ test_the_bound_of_reserved_memory, 0 },
 		{ test_a_file_lists_so_many_runs, 0 },

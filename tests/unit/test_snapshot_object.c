@@ -112,7 +112,7 @@ static struct value *odd_value(struct maker *m)
 {
 	struct value *value;
 
-	switch (pick(m, 14)) {
+	switch (pick(m, 15)) {
 	case 0: return make(m, NONE);
 	case 1: return make(m, TRUE);
 	case 2: return make(m, FALSE);
@@ -136,6 +136,10 @@ static struct value *odd_value(struct maker *m)
 		value = make(m, LIST);
 		add(value, text(m, ""));
 		add(value, number(m, 7));
+		return value;
+	case 13:
+		value = pair(m, 1, 2);
+		add(value, number(m, 3));
 		return value;
 	default: return make(m, LIST);
 	}

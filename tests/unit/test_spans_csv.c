@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* minimalloc's CSV, in and out. */
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "study/floor/floor.h"
 #include "suite.h"
@@ -185,6 +189,28 @@ START_TEST(a_long_cell_is_told_in_part)
 }
 END_TEST
 
+/* Only what can be read twice: of a pipe, nothing is taken. */
+START_TEST(a_pipe_is_no_csv)
+{
+	static const char csv[] = "id,lower,upper,size\n1,2,3,4\n";
+	char folder[] = "/tmp/gpupool-XXXXXX", path[64];
+	int pipe, waiting = 0;
+
+	ck_assert(mkdtemp(folder) != NULL);
+	snprintf(path, sizeof(path), "%s/pipe", folder);
+	ck_assert(!gp_spans_is_csv(folder) && !gp_spans_is_csv(path));
+	ck_assert(!mkfifo(path, 0600));
+	pipe = open(path, O_RDWR);
+	ck_assert_int_eq(write(pipe, csv, sizeof(csv) - 1), sizeof(csv) - 1);
+	ck_assert(!gp_spans_is_csv(path));
+	ck_assert(!ioctl(pipe, FIONREAD, &waiting));
+	ck_assert_int_eq(waiting, sizeof(csv) - 1);
+	close(pipe);
+	unlink(path);
+	rmdir(folder);
+}
+END_TEST
+
 /* ---- any columns ---- */
 
 static const struct {
@@ -294,6 +320,7 @@ int main(void)
 		{ what_was_read_is_written_with_its_offsets, 0 },
 		{ what_is_wrong_is_told_with_its_line, 0 },
 		{ a_long_cell_is_told_in_part, 0 },
+		{ a_pipe_is_no_csv, 0 },
 		{ any_columns_are_spans_if_all_that_is_needed_is_there, 0 },
 		{ all_sizes_together_have_a_limit, 0 },
 	};
