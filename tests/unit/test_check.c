@@ -5,8 +5,7 @@
 
 #include <stdlib.h>
 
-#include "suite.h"
-#include "trace_text.h"
+#include "random_trace.h"
 
 static enum gp_status check(const struct gp_trace *trace)
 {
@@ -51,11 +50,36 @@ START_TEST(there_are_so_many_pools)
 }
 END_TEST
 
+/* A flag is 0 or 1. */
+START_TEST(a_flag_has_two_values)
+{
+	struct gp_trace *trace = trace_like(
+		1, &(struct trace_like){ .events = 1, .has_start = true });
+	struct gp_segment *first =
+		(struct gp_segment *)trace->devices[0].start.segments;
+	bool *const flags[] = { &first->is_small, &first->is_expandable };
+
+	for (size_t i = 0; i < COUNT_OF(flags); i++) {
+		bool before = *flags[i];
+
+		for (int value = 0; value < 256; value++) {
+			memset(flags[i], value, 1);
+			if (value > 1)
+				ck_assert_int_eq(check(trace), GP_INPUT);
+		}
+		*flags[i] = before;
+		ck_assert_int_eq(check(trace), GP_OK);
+	}
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
 		{ there_are_so_many_streams, 0 },
 		{ there_are_so_many_pools, 0 },
+		{ a_flag_has_two_values, 0 },
 	};
 
 	return suite_run("check", tests, COUNT_OF(tests));

@@ -147,11 +147,61 @@ START_TEST(frees_and_completions_are_where_the_block_is)
 }
 END_TEST
 
+/* ---- names ---- */
+
+#define NAMES 6
+#define FEW   4
+
+/* Blocks are numbered as they are asked for, whatever their names. */
+static void number_names(const unsigned *names)
+{
+	char *text;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+	struct gp_trace *trace;
+	struct gp_diag diag = { 0 };
+
+	fputs("{\"format\": \"gpupool-trace\", \"version\": 1, \"devices\": "
+	      "[{\"device\": 0, \"events\": [",
+	      out);
+	for (unsigned i = 0; i < FEW; i++)
+		fprintf(out, "{\"op\": \"alloc\", \"id\": %u, \"size\": %u}, ",
+			names[i], 512 * (1 + i));
+	for (unsigned i = FEW; i--;)
+		fprintf(out, "{\"op\": \"free\", \"id\": %u}, ", names[i]);
+	fputs("{\"op\": \"empty_cache\"}]}]}", out);
+	fclose(out);
+	ck_assert_msg(!read_text(text, &trace, &diag), "%s", diag.what);
+	for (unsigned i = 0; i < FEW; i++) {
+		ck_assert_uint_eq(trace->devices[0].events[i].id, i);
+		ck_assert_uint_eq(trace->devices[0].events[FEW + i].id,
+				  FEW - 1 - i);
+	}
+	gp_trace_destroy(trace);
+}
+
+START_TEST(blocks_of_any_names_are_numbered_in_order)
+{
+	for (unsigned i = 0; i < NAMES * NAMES * NAMES * NAMES; i++) {
+		const unsigned names[] = { i % NAMES, i / NAMES % NAMES,
+					   i / NAMES / NAMES % NAMES,
+					   i / NAMES / NAMES / NAMES };
+		unsigned seen = 0;
+
+		for (size_t k = 0; k < FEW; k++)
+			seen |= 1U << names[k];
+		if (__builtin_popcount(seen) == FEW)
+			number_names(names);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
 		{ the_event_that_frees_a_block_is_named, 0 },
 		{ frees_and_completions_are_where_the_block_is, 0 },
+		{ blocks_of_any_names_are_numbered_in_order, 0 },
 	};
 
 	return suite_run("finish", tests, COUNT_OF(tests));
