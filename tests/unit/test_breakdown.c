@@ -5,7 +5,7 @@
 #include <glob.h>
 
 #include "played.h"
-#include "suite.h"
+#include "random_trace.h"
 #include "trace_text.h"
 
 #define MIB	 UINT64_C(1048576)
@@ -301,6 +301,50 @@ START_TEST(the_first_moment_that_holds_the_most_is_taken)
 }
 END_TEST
 
+/* Requested bytes behind an event, of blocks of the start, too. */
+static uint64_t held_at(const struct gp_device_trace *d, size_t event)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t id = 0; id < d->block_ids; id++) {
+		uint64_t size = 0;
+
+		for (size_t i = 0; i < d->start.block_count; i++)
+			if (d->start.blocks[i].id == id &&
+			    d->start.blocks[i].state == GP_ACTIVE)
+				size = d->start.blocks[i].requested;
+		for (size_t i = 0; i <= event; i++)
+			if (d->events[i].id == id &&
+			    d->events[i].kind == GP_ALLOC)
+				size = d->events[i].size;
+			else if (d->events[i].id == id &&
+				 d->events[i].kind == GP_FREE)
+				size = 0;
+		sum += size;
+	}
+	return sum;
+}
+
+START_TEST(so_it_is_of_any_program_and_window)
+{
+	for (uint64_t seed = 1; seed <= 60; seed++) {
+		struct gp_trace *trace = trace_like(
+			seed, &(struct trace_like){ .events = 40,
+						    .has_start = seed % 2 });
+		const struct gp_device_trace *d = &trace->devices[0];
+		size_t first = 0;
+
+		for (size_t i = 1; i < d->event_count; i++)
+			if (held_at(d, i) > held_at(d, first))
+				first = i;
+		ck_assert_uint_eq(
+			gp_breakdown_moment(trace, 0, GP_REFUSALS_COUNT),
+			first);
+		gp_trace_destroy(trace);
+	}
+}
+END_TEST
+
 /* Without splitting, the peak of reserved comes when less is held. */
 START_TEST(the_same_requests_hold_the_same)
 {
@@ -385,6 +429,7 @@ int main(void)
 		{ a_pool_that_ends_is_in_nobodys_way, 0 },
 		{ the_fullest_moment_of_the_peak_counts, 0 },
 		{ the_first_moment_that_holds_the_most_is_taken, 0 },
+		{ so_it_is_of_any_program_and_window, 0 },
 		{ the_same_requests_hold_the_same, 0 },
 		{ parts_add_up_at_each_moment, 0 },
 		{ parts_add_up_on_every_trace, 0 },
