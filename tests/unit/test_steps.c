@@ -201,6 +201,37 @@ static struct gp_trace *periodic(size_t before, size_t period, size_t repeats,
 	return trace;
 }
 
+/* The names of so many marks are looked at: the first 256. */
+START_TEST(so_many_names_may_be_steps)
+{
+	for (unsigned others = 254; others <= 257; others++) {
+		char *text;
+		size_t length;
+		FILE *out = open_memstream(&text, &length);
+		struct gp_trace *trace;
+		struct gp_steps steps;
+
+		fputs("{\"format\": \"gpupool-trace\", \"version\": 1, "
+		      "\"devices\": [{\"device\": 0, \"events\": [",
+		      out);
+		for (unsigned i = 0; i < others; i++)
+			fprintf(out, "{\"op\": \"mark\", \"name\": \"%c%c\"}, ",
+				(int)('a' + i / 26), (int)('a' + i % 26));
+		for (unsigned i = 0; i < 10; i++)
+			fprintf(out, "%s{\"op\": \"mark\", \"name\": \"iter\"}",
+				i ? ", " : "");
+		fputs("]}]}", out);
+		fclose(out);
+		trace = trace_of(text);
+		free(text);
+		gp_steps_find(trace, 0, &steps);
+		ck_assert_uint_eq(steps.count, others < 256 ? 10 : 0);
+		free(steps.list);
+		gp_trace_destroy(trace);
+	}
+}
+END_TEST
+
 START_TEST(sizes_that_recur_are_steps)
 {
 	for (size_t period = 16; period <= 48; period += 5)
@@ -355,6 +386,7 @@ int main(void)
 	const struct suite_test tests[] = {
 		{ marks_that_recur_are_steps, 0 },
 		{ so_many_marks_are_steps, 0 },
+		{ so_many_names_may_be_steps, 0 },
 		{ sizes_that_recur_are_steps, 0 },
 		{ sizes_that_nearly_recur_are_steps, 0 },
 	};
