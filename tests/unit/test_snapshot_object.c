@@ -138,7 +138,7 @@ static struct value *odd_value(struct maker *m)
 		add(value, number(m, 7));
 		return value;
 	case 13:
-		value = pair(m, 1, 2);
+		value = pair(m, 0, 0);
 		add(value, number(m, 3));
 		return value;
 	default: return make(m, LIST);
