@@ -553,7 +553,10 @@ static int by_first(const void *a, const void *b, void *graph)
 	const struct graph *g = graph;
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
-	return (g->first[x] > g->first[y]) - (g->first[x] < g->first[y]);
+	if (g->first[x] != g->first[y])
+		return g->first[x] < g->first[y] ? -1 : 1;
+	/* Sorting is not stable with every C library. */
+	return (x > y) - (x < y);
 }
 
 static uint64_t least_met(const struct graph *g, uint32_t span)
