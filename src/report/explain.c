@@ -303,7 +303,7 @@ static void print_verdict(const struct explain_page *p)
 	print_command(p, "  more: ", explain_command(p->explanation, v));
 	if (*limits.text)
 		gp_page_line(&p->page, GP_TONE_PLAIN, 2, "%s", limits.text);
-	say(p, "", explain_moment(p->explain));
+	say(p, "", explain_moment(p->explain, v));
 	say(p, "", explain_request(p->explain));
 	if (v->kind != GP_VERDICT_TOO_SMALL)
 		say(p, "", explain_relief(p->explain));

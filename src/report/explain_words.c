@@ -40,8 +40,12 @@ bool explain_is_peak(const struct gp_explain *e)
 	return e->gap.reserved >= e->result.at_peak.reserved;
 }
 
-struct gp_words explain_moment(const struct gp_explain *e)
+struct gp_words explain_moment(const struct gp_explain *e,
+			       const struct gp_verdict *verdict)
 {
+	/* See gp_explaining_run(). */
+	bool is_limited = !gp_verdict_is_open(verdict) ||
+			  verdict->capacity == GP_UNLIMITED;
 	const struct gp_gap *gap = &e->gap;
 	struct gp_words words = { 0 };
 	char percent[GP_PERCENT_TEXT], at[GP_EVENT_TEXT];
@@ -52,7 +56,9 @@ struct gp_words explain_moment(const struct gp_explain *e)
 	if (e->result.first_oom.is_there)
 		return words;
 	if (e->has_requests)
-		gp_say(&words, "No request failed. ");
+		gp_say(&words, "%s failed. ",
+		       is_limited ? "No request"
+				  : "Without a limit, no request");
 	if (e->result.others.missing)
 		gp_say(&words, "%s. ",
 		       gp_trouble_others(e->trace, e->device, &e->result.others,

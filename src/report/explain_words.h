@@ -15,7 +15,8 @@
 bool explain_is_peak(const struct gp_explain *e);
 
 /* How full it is at that moment, where no request failed. */
-struct gp_words explain_moment(const struct gp_explain *explain);
+struct gp_words explain_moment(const struct gp_explain *explain,
+			       const struct gp_verdict *verdict);
 /* What was asked for, and what was free. */
 struct gp_words explain_request(const struct gp_explain *explain);
 /* What would have to be freed for it to be served. */

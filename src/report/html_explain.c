@@ -437,7 +437,7 @@ void gp_html_verdict(const struct gp_explanation *explanation, size_t device,
 	if (v->conf)
 		paragraph(&f, "about", verdict_other_name(v));
 	paragraph(&f, "", verdict_limits(v));
-	paragraph(&f, "", explain_moment(e));
+	paragraph(&f, "", explain_moment(e, v));
 	paragraph(&f, "", explain_request(e));
 	if (v->kind != GP_VERDICT_TOO_SMALL)
 		paragraph(&f, "", explain_relief(e));
