@@ -7,7 +7,7 @@
 #include <sys/types.h>
 
 #include "base/mem.h"
-#include "base/text.h"
+#include "base/utf8.h"
 
 #define HIDDEN '?'
 

@@ -7,7 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/safe.h"
-#include "base/text.h"
+#include "base/utf8.h"
 #include "study/metrics/film.h"
 #include "trace/steps.h"
 #include "report/head.h"

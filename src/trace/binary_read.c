@@ -12,7 +12,7 @@
 
 #include "base/crc32c.h"
 #include "base/mem.h"
-#include "base/text.h"
+#include "base/utf8.h"
 #include "gpupool/trace.h"
 #include "trace/binary.h"
 #include "trace/check.h"

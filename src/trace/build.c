@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/text.h"
+#include "base/utf8.h"
 #include "gpupool/knob.h"
 #include "trace/build_internal.h"
 #include "trace/store.h"

@@ -9,7 +9,7 @@
 
 #include "base/safe.h"
 #include "base/sha256.h"
-#include "base/text.h"
+#include "base/utf8.h"
 #include "report/emit.h"
 #include "report/gate/gate_report.h"
 
