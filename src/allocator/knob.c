@@ -243,24 +243,6 @@ const struct gp_knob *gp_knob_by_flag(const char *flag)
 	return NULL;
 }
 
-bool gp_conf_changes(const char *conf, const char *name, uint8_t release)
-{
-	struct gp_settings by_default, settings;
-	struct gp_diag ignored = { 0 };
-
-	if (!gp_conf_names(conf, name))
-		return false;
-	gp_settings_init(&by_default, release);
-	settings = by_default;
-	if (gp_settings_parse(&settings, conf, &ignored) != GP_OK)
-		return true;
-	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++)
-		if (!strcmp(table[i].name, name) && table[i].member)
-			return !gp_knob_is_equal(&table[i], &settings,
-						 &by_default);
-	return true;
-}
-
 bool gp_knob_is_equal(const struct gp_knob *knob, const struct gp_settings *a,
 		      const struct gp_settings *b)
 {

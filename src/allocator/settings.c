@@ -262,6 +262,26 @@ enum gp_status gp_settings_parse(struct gp_settings *settings, const char *text,
 	return status;
 }
 
+bool gp_conf_changes(const char *conf, const char *name, uint8_t release)
+{
+	struct gp_settings by_default, settings;
+	struct gp_diag ignored = { 0 };
+	size_t count;
+	const struct gp_knob *knobs = gp_knob_table(&count);
+
+	if (!gp_conf_names(conf, name))
+		return false;
+	gp_settings_init(&by_default, release);
+	settings = by_default;
+	if (gp_settings_parse(&settings, conf, &ignored) != GP_OK)
+		return true;
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(knobs[i].name, name) && knobs[i].member)
+			return !gp_knob_is_equal(&knobs[i], &settings,
+						 &by_default);
+	return true;
+}
+
 enum gp_status gp_settings_set(struct gp_settings *settings, const char *text,
 			       struct gp_diag *diag)
 {
