@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "commands/command.h"
+#include "commands/nearest.h"
 #include "commands/options.h"
 #include "commands/output.h"
 #include "commands/plan.h"

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "commands/options.h"
+#include "commands/nearest.h"
 
 /* ---- options that several commands take ---- */
 

@@ -9,6 +9,7 @@
 #include "commands/command.h"
 #include "commands/output.h"
 #include "commands/help.h"
+#include "commands/nearest.h"
 #include "commands/options.h"
 #include "commands/trace_file.h"
 #include "gpupool/input.h"

@@ -20,6 +20,7 @@
 #include "base/safe.h"
 #include "base/text.h"
 #include "commands/command.h"
+#include "commands/nearest.h"
 #include "commands/options.h"
 #include "commands/session.h"
 #include "gpupool/ask.h"

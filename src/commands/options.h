@@ -117,14 +117,4 @@ enum gp_status gp_options_check_device(const struct gp_options *options,
 				       struct gp_diag *diag);
 void gp_options_release(struct gp_options *options);
 
-/* "Did you mean": the one of the words that is nearest to one that is not
- * known; NULL when none is near enough to be meant. */
-const char *gp_nearest(const char *word, const char *const *words,
-		       size_t count);
-/* The same of PyTorch's names of settings. */
-const char *gp_nearest_setting(const char *word);
-/* Where a failure is about a key of these settings that is near to another one,
- * the hint says which. */
-void gp_hint_settings(const char *conf, struct gp_diag *diag);
-
 #endif

@@ -13,6 +13,7 @@
 #include "commands/engine_named.h"
 #include "commands/options.h"
 #include "commands/installed.h"
+#include "commands/nearest.h"
 #include "study/metrics/film.h"
 #include "report/number.h"
 #include "study/floor/floor.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Studies, explanations and estimates of plans. */
+#include "commands/nearest.h"
 #include "commands/studying.h"
 
 #include <stdlib.h>

@@ -17,6 +17,7 @@
 #include "commands/sweep_grid.h"
 #include "commands/sweep_runs.h"
 #include "commands/installed.h"
+#include "commands/nearest.h"
 #include "commands/trace_file.h"
 #include "gpupool/replay.h"
 #include "report/sweep_report.h"

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "commands/engine_named.h"
+#include "commands/nearest.h"
 #include "commands/plan.h"
 #include "gpupool/study.h"
 #include "gpupool/knob.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Flags: what is given ends in its member, what is not known is named. */
+#include "commands/nearest.h"
 #include "commands/options.h"
 
 #include <string.h>
