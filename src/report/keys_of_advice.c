@@ -520,7 +520,7 @@ const struct gp_key keys_of_advice[] = {
 	OBJECT("verdict", 0, "verdict"),
 	KEY("event", EVENT, 0,
 	    "The moment that is looked at: the first out-of-memory error, or "
-	    "the peak."),
+	    "the peak, or without requests the last event."),
 	KEY("before", BOOL, 0,
 	    "Whether it is before that event: the start of the trace."),
 	OBJECT("request", NULLABLE, "request"),

@@ -494,8 +494,9 @@ static void find_floor(struct gp_explain *explain)
 	gp_spans_release(&spans);
 }
 
-/* The event to explain. What a window begins with may be the peak only by what
- * is cached, which nothing in the window explains. */
+/* The event to explain: without requests, the state that the file shows. What a
+ * window begins with may be the peak only by what is cached, which nothing in
+ * the window explains. */
 static uint64_t moment_of(const struct gp_explain_config *config,
 			  const struct gp_explain *explain)
 {
@@ -503,6 +504,10 @@ static uint64_t moment_of(const struct gp_explain_config *config,
 
 	if (result->first_oom.is_there)
 		return result->first_oom.event;
+	/* GP_AT_START without any event. */
+	if (!explain->has_requests)
+		return explain->trace->devices[explain->device].event_count -
+		       UINT64_C(1);
 	if (result->peak_is_from_start && !result->at_fullest.event)
 		return gp_study_most_live(explain->trace, explain->device);
 	return result->at_peak.event && !config->look_at_fullest
@@ -626,8 +631,8 @@ enum gp_status gp_explain(const struct gp_explain_config *config,
 	status = gp_replay(&run, &explain->result, diag);
 	if (status != GP_OK)
 		return status;
-	explain->event = moment_of(config, explain);
 	explain->has_requests = gp_trace_has_allocs(device);
+	explain->event = moment_of(config, explain);
 	askers_init(&askers, run.trace, device);
 	gp_steps_find(run.trace, run.device, &explain->steps);
 	status = follow(config, &askers, explain, diag);

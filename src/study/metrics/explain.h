@@ -170,7 +170,8 @@ struct gp_explain {
 	struct gp_replay_result result;
 	/* false: there is only a state, nothing can be tried */
 	bool has_requests;
-	/* The moment explained: first OOM, or the peak; may be GP_AT_START. */
+	/* The moment explained: first OOM, or the peak, or without requests
+	 * the last event; may be GP_AT_START. */
 	uint64_t event;
 	uint64_t capacity; /* bytes; GP_UNLIMITED */
 	/* One per OOM, as in result.ooms.list. */
