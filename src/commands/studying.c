@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Studies, explanations and estimates of plans. */
-#include "commands/nearest.h"
 #include "commands/studying.h"
 
 #include <stdlib.h>
@@ -8,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/mem.h"
+#include "commands/nearest.h"
 #include "gpupool/replay.h"
 
 /* ---- a study ---- */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Flags: what is given ends in its member, what is not known is named. */
-#include "commands/nearest.h"
 #include "commands/options.h"
 
 #include <string.h>
 
 #include "commands/command.h"
+#include "commands/nearest.h"
 #include "suite.h"
 
 #define MOST 8 /* arguments of a row, with the NULL behind them */
