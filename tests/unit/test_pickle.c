@@ -44,6 +44,8 @@ static const char *const same[] = {
 	SNAPSHOT("'addr'r$00$00$00$00'size'r$00$00$00$00 0 0" SEGMENTS
 		 "'device_traces' ](](" GROW
 		 "}('action''alloc' 'addr'65536 j$00$00$00$00 512 ueeh$00 N"),
+	/* dicts without items; 28 is also how a mark is written */
+	SNAPSHOT(SEGMENTS "'x'}$94 'x'}q$28" TRACE(GROW ALLOC)),
 	/* in batches, with the marks moved */
 	SNAPSHOT(SEGMENTS "'device_traces' ](](" GROW "e(" ALLOC "ee"),
 	/* short integers */
@@ -585,6 +587,82 @@ START_TEST(test_large_dicts_come_in_batches)
 }
 END_TEST
 
+static void split(size_t i, size_t at[5])
+{
+	static const size_t counts[5] = { 5, 7, 9, 3, 2 };
+
+	for (int k = 0; k < 5; k++) {
+		at[k] = i % counts[k];
+		i /= counts[k];
+	}
+}
+
+/* A text and a pair in every notation, one of them remembered in each way, in
+ * dicts of each kind and protocol, near the end and far from it. */
+START_TEST(test_a_value_is_the_same_in_every_notation)
+{
+	static const char *const texts[] = {
+		"'alloc'",
+		"U$05alloc",
+		"T$05$00$00$00alloc",
+		"X$05$00$00$00alloc",
+		"$8d$05$00$00$00$00$00$00$00alloc",
+	};
+	static const char *const pairs[] = {
+		"(K$00K$07t",
+		"(K$00K$07l",
+		"K$00K$07$86",
+		"](K$00K$07e",
+		"M$00$00J$07$00$00$00$86",
+		"](K$00K$01K$02$87e$30(K$03$85$31K$00K$07$86",
+		"(K$00K$01$86$31 (K$05$85$31 K$00K$07$86",
+	};
+	static const char *const ways[] = {
+		"%s",		"%sq$00$30h$00",
+		"%s$94$30h$00", "%sr$00$00$00$00$30j$00$00$00$00",
+		"%s$32$30",
+	};
+	static const char *const dicts[] = {
+		"}('action'%s'pool_id'%s" PLACE "u",
+		"}'action'%ss'pool_id'%ss('addr'65536 'size'512 'stream'0 u",
+		"('action'%s'pool_id'%s" PLACE "d",
+	};
+	const struct gp_event *event;
+	size_t at[5];
+
+	for (size_t i = 0; i < 5 * 7 * 9 * 3 * 2; i++) {
+		struct pickle pickle = { .n = 0 };
+		struct gp_trace *trace;
+		struct gp_diag diag;
+		char text[128], pair[128], entry[1024];
+
+		split(i, at);
+		snprintf(text, sizeof(text), ways[at[2] < 5 ? at[2] : 0],
+			 texts[at[0]]);
+		snprintf(pair, sizeof(pair), ways[at[2] < 5 ? 0 : at[2] - 4],
+			 pairs[at[1]]);
+		snprintf(entry, sizeof(entry), dicts[at[3]], text, pair);
+		add_notation(&pickle, "$80");
+		add(&pickle, 2 + (int)(i % 4));
+		add_notation(&pickle, "}('device_traces' ](](");
+		add_notation(&pickle, entry);
+		add_notation(&pickle, "eeu.");
+		for (size_t k = 0; k < 300 * at[4]; k++)
+			add(&pickle, 0);
+		ck_assert_msg(try_bytes(pickle.bytes, pickle.n, &trace,
+					&diag) == GP_OK,
+			      "%s: %s", entry, diag.what);
+		event = trace->devices[0].events;
+		ck_assert_msg(trace->devices[0].event_count == 1 &&
+				      event->kind == GP_ALLOC &&
+				      event->size == 512 &&
+				      trace->pools[event->pool].second == 7,
+			      "%s", entry);
+		gp_trace_destroy(trace);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
@@ -601,6 +679,7 @@ int main(void)
 		{ test_texts_of_so_many_bytes_are_kept, 0 },
 		{ test_windows_end_anywhere_in_a_text, 0 },
 		{ test_large_dicts_come_in_batches, 0 },
+		{ test_a_value_is_the_same_in_every_notation, 0 },
 	};
 
 	return suite_run("pickle", tests, COUNT_OF(tests));
