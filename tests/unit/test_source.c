@@ -2,6 +2,7 @@
 /* Bytes in: windows, pipes, packed streams, and what goes wrong with them. */
 #include "suite.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <iconv.h>
 #include <stdlib.h>
@@ -463,6 +464,105 @@ START_TEST(test_what_is_nearly_packed_is_not)
 }
 END_TEST
 
+/* Texts that have some of what marks a page or UTF-16 are read as they are. */
+START_TEST(test_what_is_nearly_a_page_or_wide_is_neither)
+{
+	static const struct {
+		const char *text, *read;
+	} rows[] = {
+#define DATA "\"base64\": \"QUJD\""
+		{ " \n<MemoryViz " DATA, "ABC" },
+		{ "<MemoryViz \"base64\": 7 " DATA, "ABC" },
+		{ "<MemoryVi " DATA, NULL },
+		{ "MemoryViz " DATA, NULL },
+		{ "<MemoryViz \"base64\": QUJD\"", NULL },
+		{ "\xff\xfe"
+		  "A\0",
+		  "A" },
+		{ "\xfe\xff\0A", "A" },
+		{ "\xff\xff"
+		  "AB",
+		  NULL },
+		{ "\xfe\xfe"
+		  "AB",
+		  NULL },
+		{ "A\xfe"
+		  "AB",
+		  NULL },
+		{ "A\xff"
+		  "AB",
+		  NULL },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		const char *text = rows[i].text;
+		const char *read = rows[i].read ? rows[i].read : text;
+		size_t n =
+			*text == '\xff' || *text == '\xfe' ? 4 : strlen(text);
+		struct reader reader = { .file = NULL };
+
+		ck_assert_int_eq(open_bytes(&reader, (const void *)text, n),
+				 GP_OK);
+		ck_assert_uint_eq(read_all(&reader.source, (const void *)read),
+				  rows[i].read ? strlen(read) : n);
+		close_bytes(&reader);
+	}
+}
+END_TEST
+
+/* A page or UTF-16, packed. */
+START_TEST(test_what_was_packed_is_recognised)
+{
+	static const struct {
+		const char *text, *read;
+		size_t n;
+	} rows[] = {
+		{ "<MemoryViz " DATA, "ABC", 27 },
+		{ "\xff\xfe"
+		  "A\0B\0C\0",
+		  "ABC", 8 },
+		{ "ABC", "ABC", 3 },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(rows) * COUNT_OF(packings); i++) {
+		const char *text = rows[i / COUNT_OF(packings)].text;
+		const char *read = rows[i / COUNT_OF(packings)].read;
+		unsigned char packed[256];
+		struct reader reader = { .file = NULL };
+		size_t n = packings[i % COUNT_OF(packings)].pack(
+			(const void *)text, rows[i / COUNT_OF(packings)].n,
+			packed, sizeof(packed));
+
+		ck_assert_int_eq(open_bytes(&reader, packed, n), GP_OK);
+		ck_assert_uint_eq(read_all(&reader.source, (const void *)read),
+				  3);
+		ck_assert_int_eq(reader.source.status, GP_OK);
+		close_bytes(&reader);
+	}
+}
+END_TEST
+
+/* The file is the process's first, and something else was interrupted. */
+START_TEST(test_an_end_is_one_whatever_was_before)
+{
+	struct reader reader = { .file = NULL };
+
+	reader.file = file_of((const unsigned char *)"abc", 3);
+	snprintf(reader.path, sizeof(reader.path), "/dev/fd/%d",
+		 fileno(reader.file));
+	reader.config.path = reader.path;
+	close(STDIN_FILENO);
+	errno = EINTR;
+	ck_assert_int_eq(
+		gp_source_open(&reader.source, &reader.config, &reader.diag),
+		GP_OK);
+	ck_assert_int_eq(reader.source.fd, STDIN_FILENO);
+	errno = EINTR;
+	ck_assert_uint_eq(read_all(&reader.source, (const void *)"abc"), 3);
+	close_bytes(&reader);
+}
+END_TEST
+
 START_TEST(test_something_must_be_given)
 {
 	const struct gp_input_config config = { .path = NULL };
@@ -595,6 +695,9 @@ int main(void)
 		{ test_a_pipe_is_read_to_its_end, 0 },
 		{ test_what_cannot_be_read_is_explained, 0 },
 		{ test_what_is_nearly_packed_is_not, 0 },
+		{ test_what_is_nearly_a_page_or_wide_is_neither, 0 },
+		{ test_what_was_packed_is_recognised, 0 },
+		{ test_an_end_is_one_whatever_was_before, 0 },
 		{ test_something_must_be_given, 0 },
 		{ test_utf16_is_read_as_utf8, 0 },
 		{ test_a_page_is_read_to_its_end, 0 },
