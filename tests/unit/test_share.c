@@ -361,17 +361,22 @@ START_TEST(what_is_not_served_is_not_held)
 		"{\"op\": \"alloc\", \"id\": 3, \"size\": 2048, \"site\": 1, "
 		"\"refused\": true}]}]}");
 	uint64_t second = 1;
-	const struct gp_replay_result result = {
-		.ooms = { .events = &second, .count = 1 },
+	const struct gp_replay_result results[] = {
+		{ .ooms = { .events = &second, .count = 1 } },
+		{ .refused = 1, .first_refusal_event = 1 },
+		{ .refused = 0, .first_refusal_event = 1 }, /* none was */
 	};
 	struct gp_share *shares;
 
-	ck_assert_uint_eq(
-		gp_share_out(trace, 0, &result, GP_SHARE_BY_SITE, &shares), 2);
-	ck_assert_uint_eq(shares[0].requests, 2);
-	ck_assert_uint_eq(shares[0].most, 512);
-	ck_assert_uint_eq(shares[1].most, 2048);
-	free(shares);
+	for (size_t i = 0; i < COUNT_OF(results); i++) {
+		ck_assert_uint_eq(gp_share_out(trace, 0, &results[i],
+					       GP_SHARE_BY_SITE, &shares),
+				  2);
+		ck_assert_uint_eq(shares[0].requests, 2);
+		ck_assert_uint_eq(shares[0].most, i < 2 ? 512 : 1536);
+		ck_assert_uint_eq(shares[1].most, 2048);
+		free(shares);
+	}
 	gp_trace_destroy(trace);
 }
 END_TEST

@@ -100,6 +100,8 @@ static const struct {
 	{ "gradient", "parameter" },
 	{ "h.0", "h.1" },
 	{ "Linear", "Conv1D" },
+	{ "\"module\": \"h.0\", ", "" },
+	{ ", \"class\": \"Linear\"", "" },
 	/* Counters. */
 	{ "\"num_ooms\": 3", "\"num_ooms\": 4" },
 	{ "num_ooms", "num_alloc_retries" },
@@ -222,6 +224,58 @@ START_TEST(recorded_peaks_are_those_of_the_trace)
 }
 END_TEST
 
+/* One event, on either of two devices, tells where blocks were or what others
+ * took. */
+START_TEST(one_event_tells_it)
+{
+	const struct gp_event of_block = { .kind = GP_ALLOC, .addr = 512 };
+	const struct gp_event of_others = { .kind = GP_OTHER_MEMORY,
+					    .size = 7,
+					    .addr = 512 };
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct gp_device_trace devices[2] = { 0 };
+		const struct gp_trace trace = { .devices = devices,
+						.device_count = 2 };
+
+		devices[i].events = &of_others;
+		devices[i].event_count = 1;
+		ck_assert(!gp_trace_has_addresses(&trace));
+		ck_assert_uint_eq(gp_trace_others(&devices[i]), 7);
+		ck_assert_uint_eq(gp_trace_others(&devices[!i]), 0);
+		devices[i].events = &of_block;
+		ck_assert(gp_trace_has_addresses(&trace));
+		ck_assert_uint_eq(gp_trace_others(&devices[i]), 0);
+	}
+}
+END_TEST
+
+/* What a recorder says itself comes first. */
+START_TEST(what_a_source_does_not_tell_is_known)
+{
+	static const struct {
+		const char *source, *said, *told;
+	} rows[] = {
+		{ NULL, NULL, NULL },
+		{ "a recorder", NULL, NULL },
+		{ "rmm-log", NULL, "pools, " },
+		{ "torch-profiler", NULL, "streams, " },
+		{ "rmm-log", "streams", "streams" },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		const struct gp_trace trace = { .source = rows[i].source,
+						.not_told = rows[i].said };
+		const char *told = gp_trace_unknown(&trace);
+
+		ck_assert_int_eq(!told, !rows[i].told);
+		if (told)
+			ck_assert(!strncmp(told, rows[i].told,
+					   strlen(rows[i].told)));
+	}
+}
+END_TEST
+
 START_TEST(a_category_has_the_formats_name)
 {
 	ck_assert_str_eq(gp_category_name(GP_CATEGORY_UNKNOWN), "unknown");
@@ -254,6 +308,8 @@ int main(void)
 	tcase_add_loop_test(tcase, the_order_of_tables_says_nothing, 0,
 			    COUNT_OF(alike));
 	tcase_add_test(tcase, recorded_peaks_are_those_of_the_trace);
+	tcase_add_test(tcase, one_event_tells_it);
+	tcase_add_test(tcase, what_a_source_does_not_tell_is_known);
 	tcase_add_test(tcase, a_category_has_the_formats_name);
 	tcase_add_test(tcase, the_last_reference_destroys_a_trace);
 	return suite_play("trace", tcase);
