@@ -2,6 +2,7 @@
 /* What a snapshot's history says about private pools. */
 #include "gpupool/trace.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "snapshot_text.h"
@@ -206,6 +207,219 @@ START_TEST(a_cache_is_emptied_of_one_pool_or_of_all)
 }
 END_TEST
 
+/* ---- generated windows, of which only the end tells pools ---- */
+
+#define SLOTS 8
+#define SLOT  2097152
+#define MOST  64
+
+/* What can be in a slot: a segment, or pages of what other slots like it are
+ * pages of. */
+struct slot {
+	unsigned pool, stream;
+	bool is_small, is_expandable, is_there;
+};
+
+struct entry {
+	const char *action;
+	unsigned slot, count;
+	bool is_alloc, grows, shrinks;
+};
+
+struct past {
+	uint64_t seed;
+	struct slot slots[SLOTS];
+	struct entry entries[MOST];
+	unsigned count;
+	/* By slot: the first of those that have its addresses, at the end, and
+	 * how many these are. */
+	unsigned first[SLOTS], width[SLOTS];
+};
+
+static unsigned below(struct past *p, unsigned n)
+{
+	return (unsigned)(next_random(&p->seed) % n);
+}
+
+static bool are_alike(const struct slot *a, const struct slot *b)
+{
+	return a->is_expandable && b->is_expandable && a->pool == b->pool &&
+	       a->stream == b->stream && a->is_small == b->is_small;
+}
+
+static void note(struct past *p, struct entry entry)
+{
+	p->entries[p->count++] = entry;
+}
+
+static void step(struct past *p)
+{
+	unsigned i = below(p, SLOTS), n = 1 + below(p, 3), k = i;
+	struct slot *slots = p->slots;
+	bool is_there = slots[i].is_there, is_range = slots[i].is_expandable;
+
+	if (is_there && below(p, 2)) {
+		note(p, (struct entry){ "alloc", i, 1, .is_alloc = true });
+		return;
+	}
+	for (; k < SLOTS && k < i + n && slots[k].is_there == is_there &&
+	       (k == i || are_alike(&slots[i], &slots[k]));
+	     k++)
+		slots[k].is_there = !is_there;
+	note(p, (struct entry){
+			is_range   ? is_there ? "segment_unmap" : "segment_map"
+			: is_there ? "segment_free"
+				   : "segment_alloc",
+			i, k - i, .grows = !is_there, .shrinks = is_there });
+}
+
+/* One that is like the slot before it, or another one. */
+static void begin(struct past *p)
+{
+	for (unsigned i = 0; i < SLOTS; i++) {
+		p->slots[i] =
+			i && below(p, 3)
+				? p->slots[i - 1]
+				: (struct slot){ .pool = 7 * below(p, 2),
+						 .stream = 9 * below(p, 2),
+						 .is_small = below(p, 2),
+						 .is_expandable = below(p, 4) };
+		p->slots[i].is_there = below(p, 2);
+	}
+	for (unsigned n = 1 + below(p, MOST - 1); n; n--)
+		step(p);
+}
+
+/* The segments at the end. What lies in one slot is of one with the slots
+ * before it that are there and next to it. */
+static void write_segments(struct past *p, FILE *out)
+{
+	const char *comma = "";
+
+	for (unsigned i = 0, n; i < SLOTS; i += n) {
+		const struct slot *s = &p->slots[i];
+
+		for (n = 1; s->is_there && i + n < SLOTS &&
+			    p->slots[i + n].is_there &&
+			    are_alike(s, &p->slots[i + n]);)
+			n++;
+		for (unsigned k = i; k < i + n; k++) {
+			p->first[k] = i;
+			p->width[k] = n;
+		}
+		if (!s->is_there)
+			continue;
+		fprintf(out,
+			"%s{\"address\": %u, \"total_size\": %u, \"stream\": "
+			"%u, \"segment_type\": \"%s\", \"segment_pool_id\": "
+			"[0, %u], \"is_expandable\": %s, \"blocks\": "
+			"[{\"size\": %u, \"state\": \"inactive\"}]}",
+			comma, (i + 1) * SLOT, n * SLOT, s->stream,
+			s->is_small ? "small" : "large", s->pool,
+			s->is_expandable ? "true" : "false", n * SLOT);
+		comma = ", ";
+	}
+}
+
+static void write_entries(const struct past *p, FILE *out)
+{
+	for (unsigned i = 0; i < p->count; i++) {
+		const struct entry *e = &p->entries[i];
+		unsigned addr = (e->slot + 1) * SLOT;
+		unsigned size = e->is_alloc ? 512 : e->count * SLOT;
+
+		fprintf(out,
+			"%s{\"action\": \"%s\", \"addr\": %u, \"size\": %u, "
+			"\"stream\": %u}",
+			i ? ", " : "", e->action, addr, size,
+			p->slots[e->slot].stream);
+	}
+}
+
+/*
+ * From the end: an entry is of the segment that its address is in then, as long
+ * as that existed: since it was allocated, or since pages of it, or of what the
+ * list has next to it and is alike, are mapped.
+ */
+static void find_pools(const struct past *p, unsigned *pools)
+{
+	unsigned group[SLOTS], mapped[SLOTS] = { 0 }, last = SLOTS;
+	bool is_before[SLOTS] = { false };
+
+	for (unsigned i = 0; i < SLOTS; i++) {
+		if (!p->slots[i].is_there)
+			continue;
+		group[i] =
+			last < SLOTS && are_alike(&p->slots[last], &p->slots[i])
+				? group[last]
+				: i;
+		mapped[group[i]]++;
+		last = i;
+	}
+	for (unsigned i = p->count; i--;) {
+		const struct entry *e = &p->entries[i];
+		unsigned s = e->slot, n;
+
+		pools[i] = 0;
+		if (!p->slots[s].is_there || is_before[group[s]])
+			continue;
+		pools[i] = p->slots[s].pool;
+		n = p->first[s] + p->width[s] - s;
+		n = n < e->count ? n : e->count;
+		if (e->shrinks)
+			mapped[group[s]] += n;
+		if (e->grows)
+			mapped[group[s]] -=
+				n < mapped[group[s]] ? n : mapped[group[s]];
+		is_before[group[s]] = !mapped[group[s]];
+	}
+}
+
+static bool has_pools(const struct gp_trace *trace, const struct past *p,
+		      const unsigned *pools)
+{
+	const struct gp_device_trace *d = &trace->devices[0];
+	unsigned at = 0;
+
+	for (size_t i = 0; i < d->event_count; i++) {
+		const struct gp_event *e = &d->events[i];
+
+		if (e->flags & GP_INFERRED)
+			continue;
+		if (at == p->count ||
+		    trace->pools[e->pool].second != pools[at++])
+			return false;
+	}
+	return at == p->count;
+}
+
+START_TEST(entries_are_of_what_is_there_at_the_end)
+{
+	for (uint64_t seed = 0; seed < 2000; seed++) {
+		struct past p = { .seed = seed };
+		unsigned pools[MOST];
+		char *text;
+		size_t length;
+		FILE *out = open_memstream(&text, &length);
+		struct gp_trace *trace;
+
+		begin(&p);
+		fputs("{\"segments\": [", out);
+		write_segments(&p, out);
+		fputs("], \"device_traces\": [[", out);
+		write_entries(&p, out);
+		fputs("]]}", out);
+		ck_assert_int_eq(fclose(out), 0);
+		find_pools(&p, pools);
+		trace = whole(text);
+		ck_assert_msg(has_pools(trace, &p, pools), "%u: %s",
+			      (unsigned)seed, text);
+		gp_trace_destroy(trace);
+		free(text);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
@@ -216,6 +430,7 @@ int main(void)
 		{ entries_with_a_pool_keep_it, 0 },
 		{ a_pool_makes_room_for_itself_alone, 0 },
 		{ a_cache_is_emptied_of_one_pool_or_of_all, 0 },
+		{ entries_are_of_what_is_there_at_the_end, 0 },
 	};
 
 	return suite_run("history_pools", tests, COUNT_OF(tests));
