@@ -638,6 +638,20 @@ START_TEST(the_first_entry_may_be_half_a_free)
 }
 END_TEST
 
+/* Its completion tells that others would be there. */
+START_TEST(half_a_free_is_a_completion)
+{
+	struct gp_trace *trace =
+		whole(SNAPSHOT(SEGMENT(2097152, 2097152, "small",
+				       BLOCK(2097152, 2097152, 0, INACTIVE)),
+			       ENTRY("free_completed", 2097152, 512) ", " ENTRY(
+				       "free_requested", 2097664, 512)));
+
+	ck_assert_str_eq(kinds_of(trace), "free record_stream free");
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 /* A recording that contradicts itself is still one that can be written. */
 START_TEST(what_does_not_fit_before_the_next_block_had_asked_for_less)
 {
@@ -801,6 +815,7 @@ int main(void)
 		{ a_later_neighbour_shows_where_a_block_ended, 0 },
 		{ a_block_that_is_only_in_the_end_was_there_from_the_start, 0 },
 		{ the_first_entry_may_be_half_a_free, 0 },
+		{ half_a_free_is_a_completion, 0 },
 		{ half_a_free_comes_before_the_outcomes_behind_it, 0 },
 		{ what_is_behind_an_oversize_block_is_the_blocks, 0 },
 		{ what_is_mapped_below_was_reserved_at_the_start, 0 },

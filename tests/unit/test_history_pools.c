@@ -341,14 +341,17 @@ static void write_entries(const struct past *p, FILE *out)
  * as that existed: since it was allocated, or since pages of it, or of what the
  * list has next to it and is alike, are mapped.
  */
-static void find_pools(const struct past *p, unsigned *pools)
+static unsigned find_pools(const struct past *p, unsigned *pools)
 {
+	/* Allocated segments of which nothing is known, if there is a pool. */
+	unsigned unknown = 0, is_pool = 0;
 	unsigned group[SLOTS], mapped[SLOTS] = { 0 }, last = SLOTS;
 	bool is_before[SLOTS] = { false };
 
 	for (unsigned i = 0; i < SLOTS; i++) {
 		if (!p->slots[i].is_there)
 			continue;
+		is_pool |= p->slots[i].pool;
 		group[i] =
 			last < SLOTS && are_alike(&p->slots[last], &p->slots[i])
 				? group[last]
@@ -361,8 +364,10 @@ static void find_pools(const struct past *p, unsigned *pools)
 		unsigned s = e->slot, n;
 
 		pools[i] = 0;
-		if (!p->slots[s].is_there || is_before[group[s]])
+		if (!p->slots[s].is_there || is_before[group[s]]) {
+			unknown += !strcmp(e->action, "segment_alloc");
 			continue;
+		}
 		pools[i] = p->slots[s].pool;
 		n = p->first[s] + p->width[s] - s;
 		n = n < e->count ? n : e->count;
@@ -373,6 +378,7 @@ static void find_pools(const struct past *p, unsigned *pools)
 				n < mapped[group[s]] ? n : mapped[group[s]];
 		is_before[group[s]] = !mapped[group[s]];
 	}
+	return is_pool ? unknown : 0;
 }
 
 static bool has_pools(const struct gp_trace *trace, const struct past *p,
@@ -397,7 +403,7 @@ START_TEST(entries_are_of_what_is_there_at_the_end)
 {
 	for (uint64_t seed = 0; seed < 2000; seed++) {
 		struct past p = { .seed = seed };
-		unsigned pools[MOST];
+		unsigned pools[MOST], unknown;
 		char *text;
 		size_t length;
 		FILE *out = open_memstream(&text, &length);
@@ -410,10 +416,12 @@ START_TEST(entries_are_of_what_is_there_at_the_end)
 		write_entries(&p, out);
 		fputs("]]}", out);
 		ck_assert_int_eq(fclose(out), 0);
-		find_pools(&p, pools);
+		unknown = find_pools(&p, pools);
 		trace = whole(text);
 		ck_assert_msg(has_pools(trace, &p, pools), "%u: %s",
 			      (unsigned)seed, text);
+		ck_assert_uint_eq(trace->devices[0].guesses.pool_of_segment,
+				  unknown);
 		gp_trace_destroy(trace);
 		free(text);
 	}
