@@ -441,6 +441,72 @@ START_TEST(annotations_come_in_the_order_of_their_times)
 }
 END_TEST
 
+/* Three at any times, beside events at four: each behind those that are not
+ * later, and behind the annotations before it of its time. */
+#define LAST_TIME 7
+
+static void expect_order(const unsigned *times, char *order)
+{
+	static const unsigned events[] = { 2, 4, 4, 6 };
+	size_t n = 0;
+
+	for (unsigned time = 1; time <= LAST_TIME; time++) {
+		for (unsigned i = 0; i < 4; i++)
+			if (events[i] == time)
+				order[n++] = 'e';
+		for (unsigned i = 0; i < 3; i++)
+			if (times[i] == time)
+				order[n++] = (char)('0' + i);
+	}
+	order[n] = 0;
+}
+
+static void read_order(const struct gp_trace *trace, char *order)
+{
+	const struct gp_device_trace *d = &trace->devices[0];
+
+	ck_assert_uint_eq(d->event_count, 7);
+	for (size_t i = 0; i < 7; i++)
+		order[i] = d->events[i].kind == GP_MARK
+				   ? *trace->texts[d->events[i].text]
+				   : 'e';
+	order[7] = 0;
+}
+
+START_TEST(annotations_come_between_the_events_of_their_times)
+{
+#define TIMED(addr, time)                                                      \
+	"{\"action\": \"alloc\", \"addr\": " #addr ", \"size\": 512, "         \
+	"\"stream\": 0, \"time_us\": " #time "}"
+#define NAMED(name)                                                            \
+	"{\"device\": 0, \"time_us\": %u, \"name\": \"" name                   \
+	"\", \"stage\": \"START\"}"
+	static const char form
+		[] = "{\"segments\": [], \"device_traces\": [[" TIMED(512, 2) ", " TIMED(1024, 4) ", " TIMED(
+			1536,
+			4) ", " TIMED(2048,
+				      6) "]], \"external_annotations\": "
+					 "[" NAMED("0") ", " NAMED("1") ","
+									" " NAMED("2") "]}";
+
+	for (unsigned i = 0; i < LAST_TIME * LAST_TIME * LAST_TIME; i++) {
+		const unsigned times[] = { 1 + i % LAST_TIME,
+					   1 + i / LAST_TIME % LAST_TIME,
+					   1 + i / LAST_TIME / LAST_TIME };
+		char text[1024], want[8], got[8];
+		struct gp_trace *trace;
+
+		snprintf(text, sizeof(text), form, times[0], times[1],
+			 times[2]);
+		trace = whole(text);
+		expect_order(times, want);
+		read_order(trace, got);
+		ck_assert_str_eq(got, want);
+		gp_trace_destroy(trace);
+	}
+}
+END_TEST
+
 /* Of a file that contradicts itself, the end is believed. */
 START_TEST(a_segment_given_back_over_one_that_stays_was_not_there)
 {
@@ -807,6 +873,7 @@ int main(void)
 		{ what_is_freed_where_nothing_is_was_lost, 0 },
 		{ what_is_lost_leaves_the_others, 0 },
 		{ annotations_come_in_the_order_of_their_times, 0 },
+		{ annotations_come_between_the_events_of_their_times, 0 },
 		{ a_segment_given_back_over_one_that_stays_was_not_there, 0 },
 		{ what_is_given_back_while_there_is_room_is_empty_cache, 0 },
 		{ what_makes_room_before_a_refusal_stays_the_allocators, 0 },
