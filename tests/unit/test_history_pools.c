@@ -136,15 +136,22 @@ START_TEST(entries_with_a_pool_keep_it)
 {
 #define IN(pool, action) ENTRY_OF(pool, action, 20971520, 20971520)
 #define WENT		 IN(0, "segment_free") ", "
-	struct gp_trace *trace = whole(SNAPSHOT(
-		POOL_AT_END, IN(0, "segment_alloc") ", " WENT IN(
-				     7, "segment_alloc") ", " IN(7, "alloc")));
-	const struct gp_device_trace *d = &trace->devices[0];
+#define KEPT(pool)                                                             \
+	SNAPSHOT(POOL_AT_END,                                                  \
+		 IN(0, "segment_alloc") ", " WENT IN(                          \
+			 7, "segment_alloc") ", " IN(pool, "alloc"))
+	static const char *const texts[] = { KEPT(0), KEPT(7) };
 
-	ck_assert_int_eq(d->events[0].kind, GP_SEGMENT_ALLOC);
-	ck_assert_int_eq(d->events[0].pool, 0);
-	ck_assert_int_ne(d->events[d->event_count - 1].pool, 0);
-	gp_trace_destroy(trace);
+	for (size_t i = 0; i < COUNT_OF(texts); i++) {
+		struct gp_trace *trace = whole(texts[i]);
+		const struct gp_device_trace *d = &trace->devices[0];
+
+		ck_assert_int_eq(d->events[0].kind, GP_SEGMENT_ALLOC);
+		ck_assert_int_eq(d->events[0].pool, 0);
+		ck_assert_int_eq(d->events[d->event_count - 1].pool != 0,
+				 i != 0);
+		gp_trace_destroy(trace);
+	}
 }
 END_TEST
 
@@ -223,7 +230,7 @@ struct slot {
 struct entry {
 	const char *action;
 	unsigned slot, count;
-	bool is_alloc, grows, shrinks;
+	bool is_alloc, is_refused, grows, shrinks;
 };
 
 struct past {
@@ -258,6 +265,10 @@ static void step(struct past *p)
 	struct slot *slots = p->slots;
 	bool is_there = slots[i].is_there, is_range = slots[i].is_expandable;
 
+	if (!below(p, 6)) {
+		note(p, (struct entry){ "oom", i, 1, .is_refused = true });
+		return;
+	}
 	if (is_there && below(p, 2)) {
 		note(p, (struct entry){ "alloc", i, 1, .is_alloc = true });
 		return;
@@ -329,9 +340,10 @@ static void write_entries(const struct past *p, FILE *out)
 		unsigned size = e->is_alloc ? 512 : e->count * SLOT;
 
 		fprintf(out,
-			"%s{\"action\": \"%s\", \"addr\": %u, \"size\": %u, "
+			"%s{\"action\": \"%s\", \"%s\": %u, \"size\": %u, "
 			"\"stream\": %u}",
-			i ? ", " : "", e->action, addr, size,
+			i ? ", " : "", e->action,
+			e->is_refused ? "device_free" : "addr", addr, size,
 			p->slots[e->slot].stream);
 	}
 }
@@ -364,6 +376,8 @@ static unsigned find_pools(const struct past *p, unsigned *pools)
 		unsigned s = e->slot, n;
 
 		pools[i] = 0;
+		if (e->is_refused)
+			continue;
 		if (!p->slots[s].is_there || is_before[group[s]]) {
 			unknown += !strcmp(e->action, "segment_alloc");
 			continue;
@@ -379,6 +393,25 @@ static unsigned find_pools(const struct past *p, unsigned *pools)
 		is_before[group[s]] = !mapped[group[s]];
 	}
 	return is_pool ? unknown : 0;
+}
+
+/* A refused request is of the pool of its stream's last one, unless memory was
+ * given back since any. */
+static void find_pools_of_refused(const struct past *p, unsigned *pools)
+{
+	unsigned last[] = { 0, 0 };
+	bool has_released = false;
+
+	for (unsigned i = 0; i < p->count; i++) {
+		const struct entry *e = &p->entries[i];
+		unsigned *of = &last[p->slots[e->slot].stream != 0];
+
+		has_released = (has_released || e->shrinks) && !e->is_alloc;
+		if (e->is_alloc)
+			*of = pools[i];
+		if (e->is_refused)
+			pools[i] = has_released ? 0 : *of;
+	}
 }
 
 static bool has_pools(const struct gp_trace *trace, const struct past *p,
@@ -417,6 +450,7 @@ START_TEST(entries_are_of_what_is_there_at_the_end)
 		fputs("]]}", out);
 		ck_assert_int_eq(fclose(out), 0);
 		unknown = find_pools(&p, pools);
+		find_pools_of_refused(&p, pools);
 		trace = whole(text);
 		ck_assert_msg(has_pools(trace, &p, pools), "%u: %s",
 			      (unsigned)seed, text);
