@@ -183,6 +183,14 @@ static const struct row rows[] = {
 	{ { "aten::mm", "nn.Module: Linear_0" },
 	  "nn.Module: Linear_0 (aten::mm)",
 	  NULL },
+	/* Nearly a place, and nearly a node. */
+	{ { "/lm/run.py:8x main" }, "/lm/run.py:8x main", NULL },
+	{ { "/lm/run.py: main" }, "/lm/run.py: main", NULL },
+	{ { "aten::mm", "+Backward0" }, "aten::mm", NULL },
+	{ { UNWINDER, "at::_ops::mm::call(int)",
+	    "torch::autograd::generated::MmBackward0_apply_functional(int)" },
+	  "MmBackward0",
+	  NULL },
 	/* Nothing is known of them. */
 	{ { "site 17", "site 3" }, "site 17", "site 17" },
 };
