@@ -481,13 +481,13 @@ START_TEST(annotations_come_between_the_events_of_their_times)
 #define NAMED(name)                                                            \
 	"{\"device\": 0, \"time_us\": %u, \"name\": \"" name                   \
 	"\", \"stage\": \"START\"}"
-	static const char form
-		[] = "{\"segments\": [], \"device_traces\": [[" TIMED(512, 2) ", " TIMED(1024, 4) ", " TIMED(
-			1536,
-			4) ", " TIMED(2048,
-				      6) "]], \"external_annotations\": "
-					 "[" NAMED("0") ", " NAMED("1") ","
-									" " NAMED("2") "]}";
+#define EVENTS                                                                 \
+	TIMED(512, 2)                                                          \
+	", " TIMED(1024, 4) ", " TIMED(1536, 4) ", " TIMED(2048, 6)
+#define NAMES NAMED("0") ", " NAMED("1") ", " NAMED("2")
+	static const char form[] =
+		"{\"segments\": [], \"device_traces\": [[" EVENTS
+		"]], \"external_annotations\": [" NAMES "]}";
 
 	for (unsigned i = 0; i < LAST_TIME * LAST_TIME * LAST_TIME; i++) {
 		const unsigned times[] = { 1 + i % LAST_TIME,

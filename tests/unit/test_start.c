@@ -243,17 +243,18 @@ static void begin(struct window *w)
 static void put_free(struct image *m, uint64_t addr, uint64_t stop)
 {
 	struct gp_segment *g = &m->segments[m->segment_count - 1];
-	struct gp_block *last = &m->blocks[m->block_count - 1];
+	struct gp_block *next = &m->blocks[m->block_count];
 
 	if (addr == stop)
 		return;
-	if (g->blocks && last->state == GP_INACTIVE) {
-		last->size += stop - addr;
+	if (g->blocks && next[-1].state == GP_INACTIVE) {
+		next[-1].size += stop - addr;
 		return;
 	}
-	m->blocks[m->block_count++] = (struct gp_block){ .addr = addr,
-							 .size = stop - addr,
-							 .state = GP_INACTIVE };
+	*next = (struct gp_block){ .addr = addr,
+				   .size = stop - addr,
+				   .state = GP_INACTIVE };
+	m->block_count++;
 	g->blocks++;
 }
 
