@@ -139,7 +139,11 @@ static enum gp_status read_counts(const struct reader *r, const json_t *device,
 				  struct gp_breakdown *breakdown)
 {
 	const json_t *measures = json_object_get(device, "measures");
-	const json_t *stats = json_object_get(device, "memory_stats");
+	/* Reports of early versions have only those since the last reset. */
+	const json_t *counted =
+		json_object_get(measures, "num_ooms")
+			? measures
+			: json_object_get(device, "memory_stats");
 	const struct field fields[] = {
 		{ "peak_allocated_bytes", &breakdown->peak_allocated },
 		{ "dropped", &breakdown->dropped },
@@ -150,7 +154,7 @@ static enum gp_status read_counts(const struct reader *r, const json_t *device,
 	};
 	enum gp_status status = NUMBERS(r, measures, fields);
 
-	return status == GP_OK ? NUMBERS(r, stats, counters) : status;
+	return status == GP_OK ? NUMBERS(r, counted, counters) : status;
 }
 
 static enum gp_status read_estimate(const struct reader *r,

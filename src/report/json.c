@@ -109,6 +109,7 @@ static void write_measures(struct gp_emit *json,
 
 	gp_emit_open(json, "measures", '{', GP_EMIT_LINES);
 	gp_emit_measures(json, GP_SCOPE_RUN, &end);
+	gp_emit_measures(json, GP_SCOPE_COUNTER, &end);
 	gp_emit_moment(json, "at_peak", &result->at_peak);
 	gp_emit_moment(json, "at_fullest", &result->at_fullest);
 	gp_emit_moment(json, "at_end", &result->at_end);

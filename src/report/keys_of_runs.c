@@ -256,6 +256,7 @@ const struct gp_key keys_of_runs[] = {
 
 	NEW("measures", "The numbers of gpupool-metrics(7)."),
 	SCOPE(GP_SCOPE_RUN, 0),
+	SCOPE(GP_SCOPE_COUNTER, 0),
 	NAMED("at_peak", 0, "moment",
 	      "The first moment at which most is reserved."),
 	NAMED("at_fullest", 0, "moment",
