@@ -201,6 +201,10 @@ def checks():
             os.chdir(here)
             wanted, got = native(command, base, "-q"), answer(command)
             assert got == wanted, f"{command}: {got[:300]!r}"
+        put("knob-expandable_segments", "True")
+        wanted = native("headroom", base, "-q", "--expandable-segments",
+                        "--torch", "2.15")
+        assert answer("headroom") == wanted, wanted[:300]
 
     @test("two-ranks")
     def _():
@@ -220,6 +224,72 @@ def checks():
         assert offered == ["", *names], offered
         wanted, got = native("suggest", *names, "-q"), answer("suggest")
         assert got == wanted, got[:300]
+
+    @test("other-rank")
+    def _():
+        # Where settings make another rank the worst, it is compared with
+        # itself, at its own moments and devices.
+        def write(name, *devices):
+            with open(os.path.join(folder, name), "w") as out:
+                json.dump({"format": "gpupool-trace", "version": 1,
+                           "devices": [
+                               {"device": i, "events": [
+                                   {"op": op, "id": j, **more}
+                                   for op, j, more in events]}
+                               for i, events in enumerate(devices)]}, out)
+
+        def size(mib):
+            return {"size": mib << 20}
+
+        write("apart.json", [
+            (op, i, size(30 + 10 * i) if op == "alloc" else {})
+            for i in range(1, 7) for op in ("alloc", "free")])
+        write("live.json", [("alloc", 1, size(3))],
+              [("alloc", 1, size(200)), ("alloc", 2, size(64))])
+        os.chdir(folder)
+        empty()
+        choose(os.path.join(folder, "apart.json"),
+               os.path.join(folder, "live.json"))
+        shown = "document.getElementById('rank').options[0].textContent"
+        assert "apart.json" in browser.value(shown)
+        put("knob-expandable_segments", "True")
+        assert "live.json" in browser.value(shown)
+        for column, settings in ((1, []), (2, ["--expandable-segments"])):
+            report = json.loads(native("replay", "-q", "live.json", *settings,
+                                       "--format", "json"))
+            wanted = report["runs"][0]["devices"][1]["measures"]
+            got = number("Peak reserved", column)
+            assert got == str(wanted["peak_reserved_bytes"]), (column, got)
+        last = "document.getElementById('chart').ariaValueMax"
+        assert browser.value(last) == "1"
+        browser.wait("document.querySelector('.holders-view')"
+                     f".dataset.allocated === '{264 << 20}'")
+        browser.value("document.getElementById('reset').click()")
+        browser.wait(f"{shown}.includes('apart.json')")
+
+    @test("counts")
+    def _():
+        # The program's resets of its counters hide no failure.
+        reset = os.path.join(folder, "reset.json")
+        with open(reset, "w") as out:
+            out.write(
+                '{"format": "gpupool-trace", "version": 1, "devices":'
+                ' [{"device": 0, "total_memory": 104857600, "events":'
+                ' [{"op": "alloc", "id": 1, "size": 3377699720527872},'
+                ' {"op": "reset_accumulated_stats"}]}]}'
+            )
+        empty()
+        choose(reset)
+        assert [number(row, 2) for row in ("OOMs", "Alloc retries")] \
+            == ["1", "1"]
+        put("capacity", "120MiB")
+        verdict = browser.value("document.querySelector('#verdict').innerText")
+        assert verdict.startswith(
+            "Out of memory: 1 request is not served, in event 0."), verdict
+        event = "document.querySelector('.events-view [data-event]')"
+        browser.wait(f"{event}?.textContent.includes('alloc3.00 PiB')")
+        put("capacity", "")
+        check_judged(reset)
 
     @test("hostile")
     def _():

@@ -25,15 +25,21 @@ const state = {
 	names: [],
 	/** @type {any} */
 	recorded: null,
+	/** The same of the rank that the report is about.
+	 * @type {any} */
+	before: null,
 	/** @type {any} */
 	report: null,
 	device: 0,
 	rank: "", /* "": all of them */
 	/** @type {import("./views.js").View[]} */
 	views: [],
+	inViews: { trace: "", device: 0 },
 	isEdited: false,
 	/** How often files were chosen: the last ones are shown. */
 	opened: 0,
+	/** How often a control was changed. */
+	changes: 0,
 	/** What stands in each question beside the controls' settings.
 	 * @type {string[]} */
 	flags: [],
@@ -135,7 +141,7 @@ function followHash(isFirst) {
 	if (isFirst && state.isEdited) state.flags = wanted.words ?? [];
 	if (/^\d+$/.test(words.get("event") ?? ""))
 		chart.at = Math.min(Number(words.get("event")),
-			Math.max(0, state.recorded.trace.devices[state.device].events - 1));
+			Math.max(0, state.before.trace.devices[state.device].events - 1));
 }
 
 /* What no control shows: another allocator, or another program. */
@@ -198,15 +204,29 @@ async function replayRecorded(asker, names) {
 		"nothing to replay.");
 }
 
+/** The rank that a report is about, as it was recorded: under other settings
+ * another one may be the worst.
+ * @param {any} report @param {number} turn of state.changes */
+async function recordedOf(report, turn) {
+	for (const known of [state.before, state.recorded])
+		if (known.trace.path === report.trace.path) return known;
+	if (turn !== state.changes) throw new Overtaken();
+	const before = await replayRecorded(state.asker, [report.trace.path]);
+	if (turn !== state.changes) throw new Overtaken();
+	return before;
+}
+
 function show() {
 	const device = Math.min(state.device,
 		state.report.runs[0].devices.length - 1);
-	const before = state.recorded.runs[0].devices[device];
+	const before = state.before.runs[0].devices[device];
 	const run = state.report.runs.length - 1;
 	const now = state.report.runs[run].devices[device];
 	chart.show(lineOf(state.report, run, device), state.isEdited
-		? lineOf(state.recorded, 0, device) : null);
+		? lineOf(state.before, 0, device) : null);
 	showNumbers(by("numbers"), before, now);
+	by("rank").options[0].textContent = `all ${state.names.length}: ` +
+		`the worst${state.rank ? "" : `, ${shownTrace()},`} is shown`;
 	showMoments(lineOf(state.report, run, device));
 	if (state.judged)
 		showJudged(state.judged, device, by("verdict"), by("findings"));
@@ -254,13 +274,19 @@ function refuse(error) {
 /** From a change of a control to the picture of it.
  * @param {ParentNode | null} [judged] what is known of it */
 async function change(judged = null) {
-	const began = performance.now();
+	const began = performance.now(), turn = ++state.changes;
 	if (state.helpers.get("judge")?.current) dismiss("judge");
 	knobs.offer(Number(by("release").value.split(".")[1]));
 	showLink();
 	try {
-		state.report = await replay(state.asker, operands(), args());
-		state.judged = judged;
+		const report = await replay(state.asker, operands(), args());
+		const before = await recordedOf(report, turn);
+		const isOther = before !== state.before;
+		Object.assign(state, { report, before, judged });
+		if (isOther) {
+			beginRank();
+			showLink();
+		}
 		complain("");
 		show();
 		by("run").dataset.took = (performance.now() - began).toFixed(0);
@@ -280,9 +306,12 @@ function settle() {
 	clearTimeout(settling);
 	settling = setTimeout(() => {
 		if (!state.judged) judge();
+		const { trace, device } = state.inViews;
+		state.inViews = { trace: shownTrace(), device: shownDevice() };
+		const isSame = trace === shownTrace() && device === shownDevice();
 		for (const view of state.views)
-			view.update({ trace: shownTrace(), args: settingArgs(),
-				device: shownDevice() });
+			view.update({ ...state.inViews, args: settingArgs(),
+				...isSame ? {} : { event: chart.at } });
 	}, SETTLED_MS);
 }
 
@@ -307,9 +336,8 @@ function asRecorded() {
 
 function chooseRank() {
 	by("rank-choice").hidden = state.names.length < 2;
-	by("rank").replaceChildren(element("option", { value: "" },
-		[`all ${state.names.length}: the worst is shown`]),
-	...state.names.map(name => element("option", { value: name }, [name])));
+	by("rank").replaceChildren(element("option", { value: "" }),
+		...state.names.map(name => element("option", { value: name }, [name])));
 	by("rank").value = state.rank;
 }
 
@@ -318,7 +346,8 @@ async function takeRank() {
 	state.rank = by("rank").value;
 	try {
 		state.recorded = await replayRecorded(state.asker, operands());
-		chooseDevice();
+		state.before = state.recorded;
+		beginRank();
 		await change();
 	} catch (error) {
 		if (error instanceof Overtaken) return;
@@ -328,13 +357,25 @@ async function takeRank() {
 }
 
 function chooseDevice() {
-	const devices = state.recorded.trace.devices;
-	state.device = fullest(state.recorded);
+	const devices = state.before.trace.devices;
+	state.device = fullest(state.before);
 	by("device-choice").hidden = devices.length < 2;
 	by("device").replaceChildren(...devices.map(
 		(/** @type {any} */ d, /** @type {number} */ i) =>
 			element("option", { value: String(i) }, [String(d.device)])));
 	by("device").value = String(state.device);
+}
+
+/** Another device is shown. */
+function beginDevice() {
+	const line = lineOf(state.before, 0, state.device);
+	chart.at = line.oom ?? line.peak ?? 0;
+}
+
+/** Another trace is shown. */
+function beginRank() {
+	chooseDevice();
+	beginDevice();
 }
 
 /** @param {string[]} argv */
@@ -347,12 +388,13 @@ async function askForView(argv) {
 function mountViews() {
 	for (const view of state.views) view.destroy();
 	by("views").replaceChildren();
+	state.inViews = { trace: shownTrace(), device: shownDevice() };
 	state.views = views.map(({ title, mount }) => {
 		const box = element("div");
 		by("views").append(element("section", {}, [
 			element("h2", {}, [title]), box]));
-		return mount(box, askForView, { trace: shownTrace(),
-			args: settingArgs(), device: shownDevice(), event: chart.at });
+		return mount(box, askForView, { ...state.inViews,
+			args: settingArgs(), event: chart.at });
 	});
 }
 
@@ -413,7 +455,7 @@ async function open(sources, isOwn) {
 		if (turn !== state.opened) throw new Overtaken();
 		state.asker?.end();
 		Object.assign(state, { asker, names, rank: "", recorded: report,
-			report });
+			before: report, report });
 	} catch (error) {
 		asker.end();
 		if (turn !== state.opened) return; /* others came after it */
@@ -455,10 +497,8 @@ function begin(isOwn) {
 	by("recorded").textContent = `Recorded with ${run.alloc_conf ||
 		"default settings"}; PyTorch ${run.torch}`;
 	chooseRank();
-	chooseDevice();
+	beginRank();
 	asRecorded();
-	chart.at = lineOf(state.recorded, 0, state.device).oom ??
-		lineOf(state.recorded, 0, state.device).peak ?? 0;
 	followHash(isOwn);
 	/* The page says itself what it was made to say. */
 	state.judged = isOwn && !location.hash.includes("conf=") ? by("still") : null;
@@ -489,7 +529,7 @@ function questionOf(command) {
 	const capacity = by("capacity").value.trim();
 	const words = [command, ...operands(), "--quiet"];
 	if (command === "explain") return [...words, ...args()];
-	if (command === "headroom") return words;
+	if (command === "headroom") return [...words, ...settingArgs()];
 	return capacity && state.isEdited ? [...words, "--capacity", capacity]
 		: words;
 }
@@ -532,7 +572,7 @@ function makeControls(table) {
 	by("release").addEventListener("change", edited);
 	by("capacity").addEventListener("change", edited);
 	by("capacity-slider").addEventListener("input", () => {
-		const most = state.recorded?.runs[0].devices[state.device]
+		const most = state.before?.runs[0].devices[state.device]
 			?.measures.peak_reserved_bytes ?? 0;
 		const part = Number(by("capacity-slider").value) / 100;
 		by("capacity").value = part
@@ -546,6 +586,8 @@ function makeControls(table) {
 	});
 	by("device").addEventListener("change", () => {
 		state.device = Number(by("device").value);
+		beginDevice();
+		showLink();
 		show();
 		settle();
 	});

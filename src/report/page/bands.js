@@ -439,7 +439,10 @@ export function mount(element, ask, options) {
 			const anew = isOtherRun(changes);
 			const was = { ...o };
 			Object.assign(o, changes);
-			if (o.trace !== was.trace || o.device !== was.device) from = to = 0;
+			if (o.trace !== was.trace || o.device !== was.device) {
+				from = to = 0;
+				cursor = -1;
+			}
 			if (anew) {
 				teller.forget();
 				chosen = null;

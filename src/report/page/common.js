@@ -29,9 +29,9 @@ function fixed(n, digits) {
 
 /** @param {number} n */
 export function bytes(n) {
-	const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+	const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 	let u = 0;
-	while (n >= 1023.95 && u < 4) { n /= 1024; u++; }
+	while (n >= 1023.95 && u < 6) { n /= 1024; u++; }
 	return (!u ? n : fixed(n, n < 99.995 ? 2 : 1)) + " " + units[u];
 }
 

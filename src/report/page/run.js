@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A run's report, gpupool replay --format json, as the page shows it. */
-import { bytes as bytesText, count as countText } from "./common.js";
+import { bytes as bytesText, count as countText, counted } from "./common.js";
 
 /** @typedef {any} Device A device of a run. */
 
@@ -42,9 +42,9 @@ const rows = [
 		of: d => d.measures.at_peak.gap_bytes },
 	{ label: "Peak allocated", text: bytesText,
 		of: d => d.measures.peak_allocated_bytes },
-	{ label: "OOMs", text: countText, of: d => d.memory_stats.num_ooms },
+	{ label: "OOMs", text: countText, of: d => d.measures.num_ooms },
 	{ label: "Alloc retries", text: countText,
-		of: d => d.memory_stats.num_alloc_retries },
+		of: d => d.measures.num_alloc_retries },
 	{ label: "cudaMalloc calls", text: countText,
 		of: d => d.device_calls.malloc },
 	{ label: "Pages mapped", text: countText, of: d => d.device_calls.map },
@@ -78,10 +78,11 @@ export function showNumbers(table, before, now) {
 /** What the run itself tells, until the judge has spoken: see judge.js.
  * @param {HTMLElement} box @param {Device} d */
 export function showOutcome(box, d) {
-	const ooms = d.memory_stats.num_ooms;
+	const ooms = d.measures.num_ooms;
 	const headline = cell("p", ooms
-		? `Out of memory: ${countText(ooms)} requests are not served, the ` +
-			`first in event ${countText(d.first_oom.event)}.`
+		? `Out of memory: ${counted(ooms, "request")} ` +
+			(ooms === 1 ? "is not served, in " : "are not served, the first in ") +
+			`event ${countText(d.first_oom.event)}.`
 		: d.capacity ? "It fits." : "No limit is set; it reserves " +
 			`${bytesText(reserved(d))} at the most.`);
 	headline.className = "headline";
