@@ -267,6 +267,28 @@ def checks():
         browser.value("document.getElementById('reset').click()")
         browser.wait(f"{shown}.includes('apart.json')")
 
+    @test("more-events")
+    def _():
+        # A what-if adds events: its timeline ends where it ends.
+        native("replay", "-q", fsdp, "--preallocate", "50%", "--format",
+               "html", "-o", os.path.join(folder, "more.html"))
+        report = json.loads(native("replay", "-q", fsdp, "--preallocate",
+                                   "50%", "--format", "json"))
+        end = report["runs"][1]["devices"][0]["measures"]["at_end"]["event"]
+        assert end > report["trace"]["devices"][0]["events"]
+        browser.open(f"file://{folder}/more.html")
+        browser.wait(f"{RUN}.dataset.took !== undefined")
+        browser.value(
+            "[...document.querySelectorAll('#moments button')]"
+            ".find(b => b.textContent === 'End').click()"
+        )
+        for name in ("ariaValueNow", "ariaValueMax"):
+            now = browser.value(f"document.getElementById('chart').{name}")
+            assert now == str(end - 1), (name, now, end)
+        browser.wait("document.querySelector('.holders-view')?.dataset.event"
+                     f" === '{report['trace']['devices'][0]['events'] - 1}'")
+        assert not browser.value("!!document.querySelector('#views .trouble')")
+
     @test("counts")
     def _():
         # The program's resets of its counters hide no failure.

@@ -401,7 +401,10 @@ function mountViews() {
 /** @param {number} event */
 function chosen(event) {
 	showLink();
-	for (const view of state.views) view.update({ event });
+	/* The views show the trace, to which what-ifs may have added events. */
+	const last = state.report.trace.devices[state.device].events - 1;
+	for (const view of state.views)
+		view.update({ event: Math.min(event, Math.max(0, last)) });
 }
 
 /* ---- files ---- */

@@ -38,7 +38,7 @@ export class Chart {
 			const box = canvas.getBoundingClientRect();
 			const part = (e.clientX - box.left - LEFT) /
 				(box.width - LEFT - RIGHT);
-			this.choose(part * this.now.events);
+			this.choose(part * this.events());
 		});
 		canvas.addEventListener("keydown", e => this.key(e));
 		new ResizeObserver(() => this.draw()).observe(canvas);
@@ -72,6 +72,10 @@ export class Chart {
 		this.before = before;
 		this.draw();
 	}
+	/** Of both lines: each is as long as its own. */
+	events() {
+		return Math.max(this.now?.events ?? 0, this.before?.events ?? 0, 1);
+	}
 	top() {
 		let top = 1;
 		for (const line of [this.now, this.before])
@@ -94,11 +98,10 @@ export class Chart {
 		this.floor = HEIGHT - BOTTOM;
 		this.most = this.top() * 1.04;
 		this.axis(g);
-		this.area(g, this.now.timeline, "reserved_bytes", "free", "edge");
-		this.area(g, this.now.timeline, "active_bytes", "waiting", "waiting");
-		this.area(g, this.now.timeline, "allocated_bytes", "allocated",
-			"allocated");
-		if (this.before) this.outline(g, this.before.timeline);
+		this.area(g, this.now, "reserved_bytes", "free", "edge");
+		this.area(g, this.now, "active_bytes", "waiting", "waiting");
+		this.area(g, this.now, "allocated_bytes", "allocated", "allocated");
+		if (this.before) this.outline(g, this.before);
 		this.marks(g);
 		this.tell();
 	}
@@ -109,8 +112,7 @@ export class Chart {
 	}
 	/** @param {number} event */
 	x(event) {
-		return LEFT + event / Math.max(this.now?.events ?? 1, 1) *
-			(this.width ?? 0);
+		return LEFT + event / this.events() * (this.width ?? 0);
 	}
 	/** @param {CanvasRenderingContext2D} g */
 	axis(g) {
@@ -127,34 +129,36 @@ export class Chart {
 			g.fillText(at ? bytesText(at) : "0", LEFT - 8, this.y(at) + 4);
 		}
 		g.fillText(counted(this.now?.events ?? 0, "event"),
-			LEFT + (this.width ?? 0), (this.floor ?? 0) + 16);
+			this.x(this.now?.events ?? 0), (this.floor ?? 0) + 16);
 	}
-	/** @param {CanvasRenderingContext2D} g @param {number[]} values */
-	path(g, values) {
-		const wide = (this.width ?? 0) / Math.max(values.length, 1);
+	/** @param {CanvasRenderingContext2D} g @param {Line} line
+	 * @param {"reserved_bytes" | "active_bytes" | "allocated_bytes"} key */
+	path(g, line, key) {
+		const values = line.timeline[key];
+		const wide = line.events / Math.max(values.length, 1);
 		values.forEach((n, i) => {
-			g.lineTo(LEFT + i * wide, this.y(n));
-			g.lineTo(LEFT + (i + 1) * wide, this.y(n));
+			g.lineTo(this.x(i * wide), this.y(n));
+			g.lineTo(this.x((i + 1) * wide), this.y(n));
 		});
 	}
-	/** @param {CanvasRenderingContext2D} g @param {Timeline} timeline
+	/** @param {CanvasRenderingContext2D} g @param {Line} line
 	 * @param {"reserved_bytes" | "active_bytes" | "allocated_bytes"} key
 	 * @param {string} fill @param {string} stroke */
-	area(g, timeline, key, fill, stroke) {
+	area(g, line, key, fill, stroke) {
 		g.beginPath();
 		g.moveTo(LEFT, this.y(0));
-		this.path(g, timeline[key]);
-		g.lineTo(LEFT + (this.width ?? 0), this.y(0));
+		this.path(g, line, key);
+		g.lineTo(this.x(line.events), this.y(0));
 		g.fillStyle = color(fill);
 		g.strokeStyle = color(stroke);
 		g.lineWidth = .8;
 		g.fill();
 		g.stroke();
 	}
-	/** @param {CanvasRenderingContext2D} g @param {Timeline} timeline */
-	outline(g, timeline) {
+	/** @param {CanvasRenderingContext2D} g @param {Line} line */
+	outline(g, line) {
 		g.beginPath();
-		this.path(g, timeline.reserved_bytes);
+		this.path(g, line, "reserved_bytes");
 		g.strokeStyle = color("ink");
 		g.setLineDash([4, 3]);
 		g.lineWidth = 1.2;

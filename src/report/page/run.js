@@ -22,7 +22,7 @@ export function fullest(report) {
 export function lineOf(report, run, device) {
 	const d = report.runs[run].devices[device];
 	return { timeline: d.timeline, capacity: d.capacity,
-		events: report.trace.devices[device].events,
+		events: d.measures.at_end.event, /* what-ifs add some */
 		peak: d.measures.at_peak.event,
 		oom: d.first_oom ? d.first_oom.event : null };
 }
