@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A sweep as a page: the answer, memory over time, and the table. */
-#include <inttypes.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -188,9 +188,9 @@ static void draw_point(const struct plot *plot, const char *class,
 		class, x_of(plot, row->device_time_us),
 		y_of(plot, gp_row_peak(row)));
 	gp_xml_text(label, plot->out);
-	fprintf(plot->out, ": %s, %.1f ms, %" PRIu64 " OOMs</title></circle>\n",
+	fprintf(plot->out, ": %s, %.1f ms, %s</title></circle>\n",
 		GP_BYTES(gp_row_peak(row)), (double)row->device_time_us / 1e3,
-		row->ooms);
+		GP_PLURAL(row->ooms, "OOM"));
 }
 
 /* A point moved to the edge is labelled with its values. */
