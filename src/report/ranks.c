@@ -525,7 +525,7 @@ void ranks_paragraph(const struct gp_ranks *ranks, const char *path, FILE *out)
 	if (!ranks)
 		return;
 	words = how_alike(ranks);
-	fputs("<p class=\"run\">", out);
+	fputs("<p class=\"run replaced\">", out);
 	gp_xml_text(ranks_title(ranks, path, title), out);
 	if (ranks->files > 1) {
 		fputs("; ", out);

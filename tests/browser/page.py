@@ -252,6 +252,9 @@ def checks():
                os.path.join(folder, "live.json"))
         shown = "document.getElementById('rank').options[0].textContent"
         assert "apart.json" in browser.value(shown)
+        judged()  # of the one that needs the most, which it names
+        said = browser.value("document.querySelector('#verdict').innerText")
+        assert said.startswith("live.json, the worst of 2 ranks"), said
         put("knob-expandable_segments", "True")
         assert "live.json" in browser.value(shown)
         for column, settings in ((1, []), (2, ["--expandable-segments"])):

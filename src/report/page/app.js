@@ -44,7 +44,7 @@ const state = {
 	 * @type {string[]} */
 	flags: [],
 	/** What the judge said of this run.
-	 * @type {ParentNode | null} */
+	 * @type {Document | Element | null} */
 	judged: null,
 };
 /** @type {Knobs} */
@@ -272,7 +272,7 @@ function refuse(error) {
 }
 
 /** From a change of a control to the picture of it.
- * @param {ParentNode | null} [judged] what is known of it */
+ * @param {Document | Element | null} [judged] what is known of it */
 async function change(judged = null) {
 	const began = performance.now(), turn = ++state.changes;
 	if (state.helpers.get("judge")?.current) dismiss("judge");
