@@ -292,6 +292,23 @@ def checks():
                      f" === '{report['trace']['devices'][0]['events'] - 1}'")
         assert not browser.value("!!document.querySelector('#views .trouble')")
 
+    @test("moment-text")
+    def _():
+        # What is said of a moment is of it, in a trace of few events.
+        story = os.path.join(root, "traces/stories/every-other-of-100.jsonl")
+        rows = json.loads(native("view", "events", "-q", story, "--rows",
+                                 "999", "--format", "json"))["rows"]
+        empty()
+        choose(story)
+        for row in rows[5:30]:
+            browser.value(f"location.hash = 'event={row['event']}'")
+            browser.wait(f"document.getElementById('chart').ariaValueText"
+                         f".startsWith('event {row['event']}:')")
+            said = browser.value("document.getElementById('chart').ariaValueText")
+            gib = row["allocated_bytes"] / 2**30
+            wanted = f" {gib:.2f} GiB allocated" if gib >= 1 else " allocated"
+            assert said.endswith(wanted), (said, row)
+
     @test("counts")
     def _():
         # The program's resets of its counters hide no failure.

@@ -199,8 +199,9 @@ export class Chart {
 	}
 	tell() {
 		const now = /** @type {Line} */ (this.now);
-		const bin = Math.min(now.timeline.bins - 1, Math.floor(this.at /
-			Math.max(now.events, 1) * now.timeline.bins));
+		/* Divided last: 7 / 153 * 153 is less than 7. */
+		const bin = Math.min(now.timeline.bins - 1, Math.floor(this.at *
+			now.timeline.bins / Math.max(now.events, 1)));
 		const text = `event ${countText(this.at)}: up to ` +
 			`${bytesText(now.timeline.reserved_bytes[bin] ?? 0)} reserved, ` +
 			`${bytesText(now.timeline.allocated_bytes[bin] ?? 0)} allocated`;
