@@ -292,6 +292,30 @@ def checks():
                      f" === '{report['trace']['devices'][0]['events'] - 1}'")
         assert not browser.value("!!document.querySelector('#views .trouble')")
 
+    @test("window")
+    def _():
+        # What a whole program would reserve under other settings is estimated.
+        window = os.path.join(
+            root, "traces/tiny/window-counts-what-is-oversize.json"
+        )
+        settings = ["--roundup-power2-divisions", "16"]
+        report = json.loads(
+            native("replay", "-q", window, *settings, "--format", "json")
+        )
+        device = report["runs"][0]["devices"][0]
+        wanted = device["estimate"]["reserved"]
+        assert wanted != device["measures"]["peak_reserved_bytes"]
+        empty()
+        choose(window)
+        put("knob-roundup_power2_divisions", "5")
+        assert number("Peak reserved", 2) == str(wanted)
+        text = browser.value("document.getElementById('numbers').innerText")
+        assert "an estimate: " in text and "Gap then" not in text, text
+        said = browser.value("document.getElementById('estimate').innerText")
+        assert device["estimate"]["how"] in said, said
+        browser.value("document.getElementById('reset').click()")
+        browser.wait("document.getElementById('estimate').hidden")
+
     @test("moment-text")
     def _():
         # What is said of a moment is of it, in a trace of few events.

@@ -29,16 +29,24 @@ export function lineOf(report, run, device) {
 
 /** @param {Device} d */
 function reserved(d) {
-	return d.estimate?.reserved_bytes ?? d.measures.peak_reserved_bytes;
+	return d.estimate?.reserved ?? d.measures.peak_reserved_bytes;
 }
 
-/** @type {{ label: string, of: (d: Device) => number,
- *	text: (n: number) => string }[]} */
+/** @param {Device} d */
+function reservedText(d) {
+	const text = bytesText(reserved(d));
+	return d.estimate ? `${text}, an estimate: ` +
+		`${bytesText(d.estimate.low)} to ${bytesText(d.estimate.high)}` : text;
+}
+
+/** Those of the replay's own peak are left out where that is not shown.
+ * @type {{ label: string, of: (d: Device) => number,
+ *	text: (n: number) => string, isOfPeak?: boolean }[]} */
 const rows = [
 	{ label: "Peak reserved", of: reserved, text: bytesText },
-	{ label: "Allocated then", text: bytesText,
+	{ label: "Allocated then", text: bytesText, isOfPeak: true,
 		of: d => d.measures.at_peak.allocated_bytes },
-	{ label: "Gap then", text: bytesText,
+	{ label: "Gap then", text: bytesText, isOfPeak: true,
 		of: d => d.measures.at_peak.gap_bytes },
 	{ label: "Peak allocated", text: bytesText,
 		of: d => d.measures.peak_allocated_bytes },
@@ -62,17 +70,29 @@ function cell(tag, text, value) {
  * @param {Device} now the same one: there is nothing to compare */
 export function showNumbers(table, before, now) {
 	table.classList.toggle("alone", before === now);
-	table.tBodies[0].replaceChildren(...rows.map(row => {
+	const shown = rows.filter(row => !(now.estimate && row.isOfPeak));
+	table.tBodies[0].replaceChildren(...shown.map(row => {
 		const a = row.of(before), b = row.of(now);
 		const tr = document.createElement("tr");
 		const sign = b > a ? "+" : b < a ? "\u2212" : "";
 		const head = cell("th", row.label);
 		head.setAttribute("scope", "row");
-		tr.append(head, cell("td", row.text(a), a), cell("td", row.text(b), b),
+		tr.append(head, cell("td", row.text(a), a),
+			cell("td", row.of === reserved ? reservedText(now)
+				: row.text(b), b),
 			cell("td", a === b ? "same" : sign + row.text(Math.abs(b - a)),
 				b - a));
 		return tr;
 	}));
+}
+
+/** Why the peak is no replay's. @param {HTMLElement} box @param {Device} d */
+export function showEstimate(box, d) {
+	box.hidden = !d.estimate;
+	box.textContent = d.estimate ? "The trace begins with memory in use that " +
+		"was cached under the recorded settings. Peak reserved is an " +
+		`estimate: ${d.estimate.how}. The pictures and tables below are the ` +
+		"replay from that start." : "";
 }
 
 /** What the run itself tells, until the judge has spoken: see judge.js.
