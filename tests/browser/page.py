@@ -311,10 +311,27 @@ def checks():
         assert number("Peak reserved", 2) == str(wanted)
         text = browser.value("document.getElementById('numbers').innerText")
         assert "an estimate: " in text and "Gap then" not in text, text
-        said = browser.value("document.getElementById('estimate').innerText")
+        said = browser.value("document.getElementById('peak-told').innerText")
         assert device["estimate"]["how"] in said, said
         browser.value("document.getElementById('reset').click()")
-        browser.wait("document.getElementById('estimate').hidden")
+        browser.wait("document.getElementById('peak-told').hidden")
+
+    @test("recorded-more")
+    def _():
+        # A profile counts more than its requests account for.
+        profile = os.path.join(root, "traces/imports/profile.json")
+        report = json.loads(
+            native("replay", "-q", profile, "--format", "json")
+        )
+        measures = report["runs"][0]["devices"][0]["measures"]
+        wanted = measures["recorded_reserved_bytes"]
+        assert wanted > measures["peak_reserved_bytes"]
+        empty()
+        choose(profile)
+        assert number("Recorded", 1) == str(wanted)
+        said = browser.value("document.getElementById('peak-told').innerText")
+        text = " ".join(native("replay", "-q", profile).split())
+        assert said.split(". ")[0] in text and said, said
 
     @test("moment-text")
     def _():

@@ -5,7 +5,7 @@ import { Chart } from "./chart.js";
 import { parsePage, showJudged } from "./judge.js";
 import { Knobs, confOf, element, parseConf } from "./knobs.js";
 import { makeWorker, traces, wasm } from "./origin.js";
-import { fullest, lineOf, showEstimate, showNumbers, showOutcome } from "./run.js";
+import { fullest, lineOf, showNumbers, showOutcome, tellPeak } from "./run.js";
 import { views } from "./views.js";
 
 /** @param {string} id @returns {any} */
@@ -225,7 +225,7 @@ function show() {
 	chart.show(lineOf(state.report, run, device), state.isEdited
 		? lineOf(state.before, 0, device) : null);
 	showNumbers(by("numbers"), before, now);
-	showEstimate(by("estimate"), now);
+	tellPeak(by("peak-told"), now);
 	by("rank").options[0].textContent = `all ${state.names.length}: ` +
 		`the worst${state.rank ? "" : `, ${shownTrace()},`} is shown`;
 	showMoments(lineOf(state.report, run, device));

@@ -202,10 +202,12 @@ export class Chart {
 		/* Divided last: 7 / 153 * 153 is less than 7. */
 		const bin = Math.min(now.timeline.bins - 1, Math.floor(this.at *
 			now.timeline.bins / Math.max(now.events, 1)));
-		const text = `event ${countText(this.at)}: up to ` +
+		const text = !now.events ? "no events" :
+			`event ${countText(this.at)}: up to ` +
 			`${bytesText(now.timeline.reserved_bytes[bin] ?? 0)} reserved, ` +
 			`${bytesText(now.timeline.allocated_bytes[bin] ?? 0)} allocated`;
-		this.canvas.setAttribute("aria-valuemax", String(now.events - 1));
+		this.canvas.setAttribute("aria-valuemax",
+			String(Math.max(0, now.events - 1)));
 		this.canvas.setAttribute("aria-valuenow", String(this.at));
 		this.canvas.setAttribute("aria-valuetext", text);
 	}

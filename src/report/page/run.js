@@ -39,11 +39,14 @@ function reservedText(d) {
 		`${bytesText(d.estimate.low)} to ${bytesText(d.estimate.high)}` : text;
 }
 
-/** Those of the replay's own peak are left out where that is not shown.
+/** Those of the replay's own peak are left out where that is not shown, and
+ * those that a trace does not have.
  * @type {{ label: string, of: (d: Device) => number,
  *	text: (n: number) => string, isOfPeak?: boolean }[]} */
 const rows = [
 	{ label: "Peak reserved", of: reserved, text: bytesText },
+	{ label: "Recorded", text: bytesText,
+		of: d => d.measures.recorded_reserved_bytes },
 	{ label: "Allocated then", text: bytesText, isOfPeak: true,
 		of: d => d.measures.at_peak.allocated_bytes },
 	{ label: "Gap then", text: bytesText, isOfPeak: true,
@@ -70,7 +73,8 @@ function cell(tag, text, value) {
  * @param {Device} now the same one: there is nothing to compare */
 export function showNumbers(table, before, now) {
 	table.classList.toggle("alone", before === now);
-	const shown = rows.filter(row => !(now.estimate && row.isOfPeak));
+	const shown = rows.filter(row => row.of(now) !== undefined &&
+		!(now.estimate && row.isOfPeak));
 	table.tBodies[0].replaceChildren(...shown.map(row => {
 		const a = row.of(before), b = row.of(now);
 		const tr = document.createElement("tr");
@@ -86,13 +90,24 @@ export function showNumbers(table, before, now) {
 	}));
 }
 
-/** Why the peak is no replay's. @param {HTMLElement} box @param {Device} d */
-export function showEstimate(box, d) {
-	box.hidden = !d.estimate;
-	box.textContent = d.estimate ? "The trace begins with memory in use that " +
-		"was cached under the recorded settings. Peak reserved is an " +
-		`estimate: ${d.estimate.how}. The pictures and tables below are the ` +
-		"replay from that start." : "";
+/** Why the peak is not the whole program's. @param {HTMLElement} box
+ * @param {Device} d */
+export function tellPeak(box, d) {
+	const recorded = d.measures.recorded_reserved_bytes ?? 0;
+	const replayed = d.measures.peak_reserved_bytes;
+	const told = [];
+	if (recorded > replayed)
+		told.push(`At least ${bytesText(recorded)} was reserved at the peak, ` +
+			"as the recording itself says. Its requests account for " +
+			`${bytesText(replayed)}, which the replay's numbers describe. A ` +
+			"recording from the start of the program would show everything.");
+	if (d.estimate)
+		told.push("The trace begins with memory in use that was cached under " +
+			"the recorded settings. Peak reserved is an estimate: " +
+			`${d.estimate.how}. The pictures and tables below are the replay ` +
+			"from that start.");
+	box.hidden = !told.length;
+	box.textContent = told.join(" ");
 }
 
 /** What the run itself tells, until the judge has spoken: see judge.js.
