@@ -460,7 +460,7 @@ static void write_doubt(const char *title, const char *text, FILE *out)
 {
 	if (!text)
 		return;
-	fprintf(out, "<p class=\"settings\"><b>%s</b> ", title);
+	fprintf(out, "<p class=\"settings replaced\"><b>%s</b> ", title);
 	gp_xml_text(text, out);
 	fputs("</p>\n", out);
 }

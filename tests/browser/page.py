@@ -332,6 +332,12 @@ def checks():
         said = browser.value("document.getElementById('peak-told').innerText")
         text = " ".join(native("replay", "-q", profile).split())
         assert said.split(". ")[0] in text and said, said
+        # So does what it does not contain, also of files that came later.
+        doubts = "document.getElementById('doubts').innerText"
+        said = browser.value(doubts)
+        assert said == "Unknown: " + report["trace"]["not_told"], said
+        choose(fsdp)
+        browser.wait(f"!{doubts}")
 
     @test("moment-text")
     def _():
@@ -345,7 +351,9 @@ def checks():
             browser.value(f"location.hash = 'event={row['event']}'")
             browser.wait(f"document.getElementById('chart').ariaValueText"
                          f".startsWith('event {row['event']}:')")
-            said = browser.value("document.getElementById('chart').ariaValueText")
+            said = browser.value(
+                "document.getElementById('chart').ariaValueText"
+            )
             gib = row["allocated_bytes"] / 2**30
             wanted = f" {gib:.2f} GiB allocated" if gib >= 1 else " allocated"
             assert said.endswith(wanted), (said, row)

@@ -5,7 +5,8 @@ import { Chart } from "./chart.js";
 import { parsePage, showJudged } from "./judge.js";
 import { Knobs, confOf, element, parseConf } from "./knobs.js";
 import { makeWorker, traces, wasm } from "./origin.js";
-import { fullest, lineOf, showNumbers, showOutcome, tellPeak } from "./run.js";
+import { fullest, lineOf, showNumbers, showOutcome, tellDoubts,
+	tellPeak } from "./run.js";
 import { views } from "./views.js";
 
 /** @param {string} id @returns {any} */
@@ -226,6 +227,7 @@ function show() {
 		? lineOf(state.before, 0, device) : null);
 	showNumbers(by("numbers"), before, now);
 	tellPeak(by("peak-told"), now);
+	tellDoubts(by("doubts"), state.report.trace);
 	by("rank").options[0].textContent = `all ${state.names.length}: ` +
 		`the worst${state.rank ? "" : `, ${shownTrace()},`} is shown`;
 	showMoments(lineOf(state.report, run, device));

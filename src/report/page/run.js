@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A run's report, gpupool replay --format json, as the page shows it. */
-import { bytes as bytesText, count as countText, counted } from "./common.js";
+import { bytes as bytesText, count as countText, counted,
+	make } from "./common.js";
 
 /** @typedef {any} Device A device of a run. */
 
@@ -88,6 +89,15 @@ export function showNumbers(table, before, now) {
 				b - a));
 		return tr;
 	}));
+}
+
+/** How far a trace can be relied upon.
+ * @param {HTMLElement} box @param {any} trace of a report */
+export function tellDoubts(box, trace) {
+	box.replaceChildren(...[["Path:", trace.values],
+		["Unknown:", trace.not_told]].filter(([, text]) => text)
+		.map(([title, text]) => make("p", "settings",
+			make("b", "", title), " " + text)));
 }
 
 /** Why the peak is not the whole program's. @param {HTMLElement} box
