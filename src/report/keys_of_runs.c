@@ -168,7 +168,8 @@ const struct gp_key keys_of_runs[] = {
 	    "Memory of the device in this run; null: without a limit, or as "
 	    "it was recorded, where the recording does not show it."),
 	KEY("memory_stats", INTEGER, MAP,
-	    "The keys of torch.cuda.memory_stats() of that release."),
+	    "The keys of torch.cuda.memory_stats() of that release, since the "
+	    "program last reset them."),
 	OBJECT("fidelity", 0, "fidelity"),
 	OBJECT("first_oom", NULLABLE, "first_oom"),
 	OBJECT("others_no_room", MAYBE, "others_no_room"),
