@@ -146,14 +146,11 @@ static const char *add_number(char text[GP_EVENT_TEXT], uint64_t event)
 {
 	size_t length = strlen(text);
 
-	snprintf(text + length, GP_EVENT_TEXT - length,
-		 length ? " (event %s)" : "event %s", GP_COUNT(event));
-	return text;
-}
-
-static const char *at_start(char text[GP_EVENT_TEXT])
-{
-	snprintf(text, GP_EVENT_TEXT, "the start of the trace");
+	if (event == GP_AT_START) /* nothing is known of it */
+		snprintf(text, GP_EVENT_TEXT, "the start of the trace");
+	else
+		snprintf(text + length, GP_EVENT_TEXT - length,
+			 length ? " (event %s)" : "event %s", GP_COUNT(event));
 	return text;
 }
 
@@ -161,8 +158,6 @@ const char *gp_event_moment(const struct gp_trace *trace, uint32_t device,
 			    const struct gp_steps *steps, uint64_t event,
 			    char text[GP_EVENT_TEXT])
 {
-	if (event == GP_AT_START)
-		return at_start(text);
 	add_moment(trace, device, steps, event, text);
 	return add_number(text, event);
 }
@@ -185,8 +180,6 @@ const char *gp_event_words_in(const struct gp_trace *trace, uint32_t device,
 	const struct gp_device_trace *d = &trace->devices[device];
 	char site[GP_SITE_TEXT];
 
-	if (event == GP_AT_START)
-		return at_start(text);
 	add_moment(trace, device, steps, event, text);
 	if (event < d->event_count)
 		add(text, gp_site_place(trace, d->events[event].site, site));
