@@ -60,6 +60,14 @@ def test(name):
     return run
 
 
+def written(name, text):
+    """A file in the tests' folder."""
+    path = os.path.join(folder, name)
+    with open(path, "w") as out:
+        out.write(text)
+    return path
+
+
 def empty():
     browser.open(f"file://{folder}/gpupool.html")
     browser.wait("document.documentElement.dataset.engine === 'ready'")
@@ -230,13 +238,12 @@ def checks():
         # Where settings make another rank the worst, it is compared with
         # itself, at its own moments and devices.
         def write(name, *devices):
-            with open(os.path.join(folder, name), "w") as out:
-                json.dump({"format": "gpupool-trace", "version": 1,
-                           "devices": [
-                               {"device": i, "events": [
-                                   {"op": op, "id": j, **more}
-                                   for op, j, more in events]}
-                               for i, events in enumerate(devices)]}, out)
+            written(name, json.dumps({
+                "format": "gpupool-trace", "version": 1, "devices": [
+                    {"device": i, "events": [
+                        {"op": op, "id": j, **more}
+                        for op, j, more in events]}
+                    for i, events in enumerate(devices)]}))
 
         def size(mib):
             return {"size": mib << 20}
@@ -361,14 +368,13 @@ def checks():
     @test("counts")
     def _():
         # The program's resets of its counters hide no failure.
-        reset = os.path.join(folder, "reset.json")
-        with open(reset, "w") as out:
-            out.write(
-                '{"format": "gpupool-trace", "version": 1, "devices":'
-                ' [{"device": 0, "total_memory": 104857600, "events":'
-                ' [{"op": "alloc", "id": 1, "size": 3377699720527872},'
-                ' {"op": "reset_accumulated_stats"}]}]}'
-            )
+        reset = written(
+            "reset.json",
+            '{"format": "gpupool-trace", "version": 1, "devices":'
+            ' [{"device": 0, "total_memory": 104857600, "events":'
+            ' [{"op": "alloc", "id": 1, "size": 3377699720527872},'
+            ' {"op": "reset_accumulated_stats"}]}]}',
+        )
         empty()
         choose(reset)
         assert [number(row, 2) for row in ("OOMs", "Alloc retries")] \
@@ -384,15 +390,14 @@ def checks():
 
     @test("hostile")
     def _():
-        hostile = os.path.join(folder, "<img src=x onerror=alert(1)>.json")
-        with open(hostile, "w") as out:
-            out.write(
-                '{"format": "gpupool-trace", "version": 1, "sites":'
-                ' ["</script><b id=evil>\\u202e\\u001b#"],'
-                ' "devices": [{"device": 0,'
-                ' "events": [{"op": "alloc", "id": 1, "size": 9999999,'
-                ' "site": 0}]}]}'
-            )
+        hostile = written(
+            "<img src=x onerror=alert(1)>.json",
+            '{"format": "gpupool-trace", "version": 1, "sites":'
+            ' ["</script><b id=evil>\\u202e\\u001b#"],'
+            ' "devices": [{"device": 0,'
+            ' "events": [{"op": "alloc", "id": 1, "size": 9999999,'
+            ' "site": 0}]}]}',
+        )
         empty()
         choose(hostile)
         answer("explain")
@@ -408,15 +413,14 @@ def checks():
     @test("narrow")
     def _():
         # Whatever is long wraps, where a phone shows it.
-        state = os.path.join(folder, "state.json")
         block = {"address": 1 << 40, "size": 2 << 20, "state":
                  "active_allocated", "requested_size": 2 << 20, "frames": [
                      {"filename": "a.py", "line": 1, "name": "x" * 300}]}
         segment = {"device": 0, "address": 1 << 40, "total_size": 2 << 20,
                    "stream": 0, "segment_type": "large", "blocks": [block],
                    "segment_pool_id": [0, 0], "is_expandable": False}
-        with open(state, "w") as out:
-            json.dump({"segments": [segment], "device_traces": [[]]}, out)
+        state = written("state.json", json.dumps(
+            {"segments": [segment], "device_traces": [[]]}))
         empty()
         choose(state)
         if kind == "chromium":
@@ -452,11 +456,10 @@ def checks():
     def _():
         # Whatever cannot be shown leaves what is shown alive, also where it
         # has the same name.
-        nothing = os.path.join(folder, os.path.basename(fsdp))
-        with open(nothing, "w") as out:
-            out.write(
-                '{"format": "gpupool-trace", "version": 1, "devices": []}'
-            )
+        nothing = written(
+            os.path.basename(fsdp),
+            '{"format": "gpupool-trace", "version": 1, "devices": []}',
+        )
         empty()
         choose(fsdp)
         browser.files("#files", [nothing])
@@ -529,12 +532,10 @@ def checks():
         page = open(os.path.join(folder, "inside.html")).read()
         page = re.sub('<meta http-equiv="Content-Security[^>]*>', "", page)
         worker = re.compile('(id="gpupool-worker">)')
-        once = os.path.join(folder, "once.html")
-        with open(once, "w") as out:
-            out.write(worker.sub(
-                r"\1addEventListener('message', e => { if (JSON.stringify("
-                "e.data.argv ?? '').includes('max_split_size_mb:64'))"
-                "throw new Error('thrown'); });", page))
+        once = written("once.html", worker.sub(
+            r"\1addEventListener('message', e => { if (JSON.stringify("
+            "e.data.argv ?? '').includes('max_split_size_mb:64'))"
+            "throw new Error('thrown'); });", page))
         browser.open(f"file://{once}")
         browser.wait("document.documentElement.dataset.ready === 'yes'")
         put("knob-max_split_size_mb", "5")
@@ -542,9 +543,8 @@ def checks():
         assert "thrown" in said, said
         put("knob-max_split_size_mb", "7")
         assert not browser.value(f"{TROUBLE}.textContent")
-        never = os.path.join(folder, "never.html")
-        with open(never, "w") as out:
-            out.write(worker.sub(r"\1throw new Error('no worker');", page))
+        never = written("never.html", worker.sub(
+            r"\1throw new Error('no worker');", page))
         browser.open(f"file://{never}")
         browser.wait(f"!{TROUBLE}.hidden")
         said = browser.value(f"{TROUBLE}.textContent")
