@@ -20,7 +20,7 @@
 
 static void list_gpu(FILE *out, const struct gp_gpu *gpu)
 {
-	const struct simcuda_properties *p = &gpu->properties;
+	const struct gp_gpu_properties *p = &gpu->properties;
 	char capability[16];
 
 	snprintf(capability, sizeof(capability), "%d.%d", p->major, p->minor);

@@ -27,6 +27,7 @@
 #include "commands/trace_file.h"
 #include "gpupool/status.h"
 #include "record/record.h"
+#include "simcuda/simcuda.h"
 
 #define DEFAULT_GPU "h100-80gb"
 
@@ -412,7 +413,7 @@ static void set_number(const char *name, uint64_t value)
 	setenv(name, text, 1);
 }
 
-static void set_gpu(const struct simcuda_properties *p)
+static void set_gpu(const struct gp_gpu_properties *p)
 {
 	char text[512];
 

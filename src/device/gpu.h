@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "simcuda/simcuda.h"
+#include "device/properties.h"
 #include "gpupool/status.h"
 
 /* A real device. */
@@ -16,7 +16,7 @@ struct gp_gpu {
 	const char *name;   /* "h100-80gb" */
 	uint64_t capacity;  /* cudaMemGetInfo's total, in bytes */
 	const char *source; /* of the capacity */
-	struct simcuda_properties properties;
+	struct gp_gpu_properties properties;
 };
 
 const struct gp_gpu *gp_gpu_table(size_t *count);

@@ -3,7 +3,7 @@
 #ifndef RECORD_PLANS_H
 #define RECORD_PLANS_H
 
-#include "simcuda/plans.h"
+#include "record/plans_wire.h"
 #include "record/record.h"
 
 /* cuDNN's backend (graph) API. */

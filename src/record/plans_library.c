@@ -35,7 +35,7 @@ static int driver_of(unsigned cuda)
 
 /* Bytes of a block's shared memory reserved by the driver: CUDA C++ Programming
  * Guide, compute capability 8.x and later. */
-static int reserved(const struct simcuda_properties *p)
+static int reserved(const struct gp_gpu_properties *p)
 {
 	return p->major >= 8 ? 1024 : 0;
 }
@@ -43,7 +43,7 @@ static int reserved(const struct simcuda_properties *p)
 size_t gp_plans_describe(const struct gp_gpu *gpu, unsigned cuda, char *text,
 			 size_t size)
 {
-	const struct simcuda_properties *p = &gpu->properties;
+	const struct gp_gpu_properties *p = &gpu->properties;
 	int n = snprintf(
 		text, size,
 		"{\"cudaDeviceId\":0,\"deviceName\":\"%s\",\"deviceVer\":%d,"

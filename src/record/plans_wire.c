@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The planning protocol's reading and writing, for both ends. */
-#include "simcuda/plans.h"
+#include "record/plans_wire.h"
 
 #include <errno.h>
 #include <sys/socket.h>

@@ -62,7 +62,7 @@ struct gp_plans_source {
 	unsigned cuda; /* major version */
 };
 
-/* Answers a recorded program's planning requests (simcuda/plans.h) until it
+/* Answers a recorded program's planning requests (record/plans_wire.h) until it
  * closes its end of the socket. cuDNN may end this process. */
 void gp_plans_work(int socket, const struct gp_plans_source *source);
 

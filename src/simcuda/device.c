@@ -15,7 +15,7 @@
  */
 
 /* The default: an H100 80 GB, by its data sheet and its cudaDeviceProp. */
-static const struct simcuda_properties h100 = {
+static const struct gp_gpu_properties h100 = {
 	.name = "gpupool simulated device",
 	.major = 9,
 	.minor = 0,
@@ -127,20 +127,19 @@ static size_t size_in(int cuda)
 	return cuda == 11 ? 728 : cuda == 12 ? 1032 : 1008;
 }
 
-const struct simcuda_properties *properties_of(int device)
+const struct gp_gpu_properties *properties_of(int device)
 {
-	const struct simcuda_properties *p =
-		&process.devices[device].properties;
+	const struct gp_gpu_properties *p = &process.devices[device].properties;
 
 	return *p->name ? p : &h100;
 }
 
-int properties_threads(const struct simcuda_properties *p)
+int properties_threads(const struct gp_gpu_properties *p)
 {
 	return p->threads_per_sm ? p->threads_per_sm : 2048;
 }
 
-int properties_blocks(const struct simcuda_properties *p)
+int properties_blocks(const struct gp_gpu_properties *p)
 {
 	return p->blocks_per_sm ? p->blocks_per_sm : 32;
 }
@@ -158,7 +157,7 @@ static uint64_t total_memory(int device)
  * properties. */
 static void fill(uint64_t values[MEMBERS], int device)
 {
-	const struct simcuda_properties *p = properties_of(device);
+	const struct gp_gpu_properties *p = properties_of(device);
 
 	memcpy(values,
 	       (const uint64_t[MEMBERS]){
@@ -246,7 +245,7 @@ cudaError_t cudaGetDeviceProperties_v2(struct cudaDeviceProp *prop, int device)
  * divides a grid by the maximum size. */
 static int properties_attribute(int attribute, int device)
 {
-	const struct simcuda_properties *p = properties_of(device);
+	const struct gp_gpu_properties *p = properties_of(device);
 
 	switch (attribute) {
 	case 1: /* threads per block */

@@ -102,7 +102,7 @@ int nvmlDeviceGetMinorNumber(void *device, unsigned *minor)
 
 int nvmlDeviceGetCudaComputeCapability(void *device, int *major, int *minor)
 {
-	const struct simcuda_properties *p;
+	const struct gp_gpu_properties *p;
 
 	process_lock();
 	p = properties_of(ordinal(device));
@@ -347,7 +347,7 @@ int nvmlDeviceGetTotalEnergyConsumption(void *device,
 
 int nvmlDeviceGetMaxClockInfo(void *device, int clock, unsigned *mhz)
 {
-	const struct simcuda_properties *p;
+	const struct gp_gpu_properties *p;
 	unsigned index;
 
 	nvmlDeviceGetIndex(device, &index);

@@ -46,10 +46,10 @@ static void apply_events(const char *text)
 }
 
 /* A device as gpupool record passes it on: the members of struct
- * simcuda_properties in their order, then its name. */
+ * gp_gpu_properties in their order, then its name. */
 static void apply_gpu(const char *text)
 {
-	struct simcuda_properties p = { .name = "" };
+	struct gp_gpu_properties p = { .name = "" };
 	int name = 0;
 
 	if (sscanf(text, "%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%n", &p.major,
@@ -408,7 +408,7 @@ void simcuda_set_other(int device, uint64_t bytes)
 }
 
 void simcuda_set_properties(int device,
-			    const struct simcuda_properties *properties)
+			    const struct gp_gpu_properties *properties)
 {
 	process_lock();
 	if (device >= 0 && device < SIMCUDA_MOST_DEVICES)

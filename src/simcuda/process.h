@@ -146,7 +146,7 @@ struct simcuda_device {
 	uint64_t capacity;
 	uint64_t lowest, highest; /* of the addresses cudaMalloc returned */
 	struct gp_map grains;	  /* cudaMalloc address -> size in grains */
-	struct simcuda_properties properties;
+	struct gp_gpu_properties properties;
 	uint32_t peers; /* bit set of the devices whose memory it may access */
 };
 

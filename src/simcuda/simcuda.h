@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "device/properties.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -53,21 +55,8 @@ void simcuda_stream_done_to(uint64_t stream, uint64_t number);
 /* A kernel was launched on the stream: a graph node if it is being captured. */
 void simcuda_launch(uint64_t stream);
 
-/* What a device reports about itself. */
-struct simcuda_properties {
-	char name[256];
-	int major, minor; /* compute capability */
-	int multiprocessors;
-	int l2_bytes, bus_width_bits;
-	int shared_per_block, shared_per_block_optin, shared_per_sm; /* bytes */
-	int threads_per_sm; /* 0: 2048 */
-	int blocks_per_sm;  /* 0: 32 */
-	int clock_khz, memory_clock_khz;
-	int compiled_for; /* 86: the architecture kernels were compiled for; 0:
-			   * the device's own */
-};
 void simcuda_set_properties(int device,
-			    const struct simcuda_properties *properties);
+			    const struct gp_gpu_properties *properties);
 
 /* How often a call was made; 0 for an unknown name. */
 uint64_t simcuda_calls(const char *name);

@@ -224,7 +224,7 @@ START_TEST(test_no_device_lacks_a_property)
 	const struct gp_gpu *gpus = gp_gpu_table(&count);
 
 	for (size_t i = 0; i < count; i++) {
-		const struct simcuda_properties *p = &gpus[i].properties;
+		const struct gp_gpu_properties *p = &gpus[i].properties;
 		int capability = 10 * p->major + p->minor;
 
 		ck_assert(*p->name && *gpus[i].source);

@@ -38,7 +38,7 @@ END_TEST
 
 START_TEST(test_geforce_cards_do_not)
 {
-	const struct simcuda_properties geforce = {
+	const struct gp_gpu_properties geforce = {
 		.name = "NVIDIA GeForce RTX 4090",
 		.major = 8,
 		.minor = 9,

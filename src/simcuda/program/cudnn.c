@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "simcuda/plans.h"
+#include "record/plans_wire.h"
 #include "simcuda/process.h"
 #include "simcuda/program/plans.h"
 #include "simcuda/program/owners.h"

@@ -350,7 +350,7 @@ cudaError_t __cudaGetKernel(const void **kernel, const void *function)
 cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes,
 				  const void *function)
 {
-	const struct simcuda_properties *p;
+	const struct gp_gpu_properties *p;
 
 	process_lock();
 	p = properties_of(process_current_device());
@@ -372,7 +372,7 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes,
  */
 static int blocks_per_sm(int threads, size_t shared)
 {
-	const struct simcuda_properties *p;
+	const struct gp_gpu_properties *p;
 	int most, by_threads;
 
 	process_lock();

@@ -34,7 +34,7 @@ static void find_members(void)
 	*(void **)&torch.own = torch_symbol("torch_cuda", DEFAULT);
 }
 
-static uint64_t blocks_at_once(const struct simcuda_properties *p)
+static uint64_t blocks_at_once(const struct gp_gpu_properties *p)
 {
 	return (uint64_t)p->multiprocessors *
 	       (uint64_t)(properties_threads(p) / BLOCK);

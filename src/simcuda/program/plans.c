@@ -14,7 +14,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "simcuda/plans.h"
+#include "record/plans_wire.h"
 
 static struct {
 	pthread_mutex_t lock;

@@ -432,7 +432,7 @@ int cudnnGetRNNTempSpaceSizes(void *handle, const struct rnn *rnn,
 
 int cudnnDropoutGetStatesSize(void *handle, size_t *size)
 {
-	const struct simcuda_properties *p;
+	const struct gp_gpu_properties *p;
 
 	process_lock();
 	p = properties_of(process_current_device());

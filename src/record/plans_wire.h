@@ -9,8 +9,8 @@
  * Requests that create, set or destroy descriptors are sent in batches and have
  * no reply: their errors are reported when the descriptor is finalized.
  */
-#ifndef SIMCUDA_PLANS_H
-#define SIMCUDA_PLANS_H
+#ifndef RECORD_PLANS_WIRE_H
+#define RECORD_PLANS_WIRE_H
 
 #include <stdbool.h>
 #include <stddef.h>
