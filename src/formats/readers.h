@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The readers of files: each gets bytes (source.h) and passes on events
- * (trace/build.h), which are checked there. input.c recognises the format.
+ * (trace/build.h), which are checked there. readers.c recognises the format.
  */
 #ifndef FORMATS_READERS_H
 #define FORMATS_READERS_H

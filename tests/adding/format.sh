@@ -82,7 +82,7 @@ gp_reader_is gp_ops_is;
 gp_reader_read gp_ops_read;
 
 END
-	insert src/formats/input.c '^	{ { "RMM log"' << 'END'
+	insert src/formats/readers.c '^	{ { "RMM log"' << 'END'
 	{ { "ops", "Lines +NAME SIZE and -NAME.", NULL }, gp_ops_is,
 	  gp_ops_read },
 END

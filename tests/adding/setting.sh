@@ -7,7 +7,7 @@ add_setting() {
 	insert include/gpupool/knob.h '^	bool throw_on_oom;' << 'END'
 	bool whole_pages;
 END
-	insert src/allocator/knob.c '^	{ .name = "roundup_power2_divisions",' << 'END'
+	insert src/allocator/knobs.c '^	{ .name = "roundup_power2_divisions",' << 'END'
 	{ .name = "round_to_pages",
 	  .flag = "round-to-pages",
 	  .id = GP_KNOB_PLAIN,
