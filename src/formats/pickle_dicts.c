@@ -49,8 +49,8 @@ static const struct gp_stencil *find(struct gp_stencils *stencils,
 	return NULL;
 }
 
-GP_ALWAYS_INLINE uint64_t load(const struct gp_stencil_hole *hole,
-			       const unsigned char *at)
+GP_ALWAYS_INLINE uint64_t load_hole(const struct gp_stencil_hole *hole,
+				    const unsigned char *at)
 {
 	return gp_load64(at + hole->at) & hole->mask;
 }
@@ -63,10 +63,10 @@ GP_ALWAYS_INLINE bool read_numbers(const struct gp_stencil *s,
 	const struct gp_stencil_hole *n = s->numbers;
 	uint64_t negative;
 
-	entry->addr = load(&n[GP_STENCIL_ADDR], at);
-	entry->size = load(&n[GP_STENCIL_SIZE], at);
-	entry->stream = load(&n[GP_STENCIL_STREAM], at);
-	entry->time_us = load(&n[GP_STENCIL_TIME_US], at);
+	entry->addr = load_hole(&n[GP_STENCIL_ADDR], at);
+	entry->size = load_hole(&n[GP_STENCIL_SIZE], at);
+	entry->stream = load_hole(&n[GP_STENCIL_STREAM], at);
+	entry->time_us = load_hole(&n[GP_STENCIL_TIME_US], at);
 	negative = (entry->addr & n[GP_STENCIL_ADDR].sign) |
 		   (entry->size & n[GP_STENCIL_SIZE].sign) |
 		   (entry->stream & n[GP_STENCIL_STREAM].sign) |
@@ -81,7 +81,7 @@ GP_ALWAYS_INLINE bool read_gets(const struct gp_stencil *s,
 				uint64_t *values)
 {
 	for (size_t i = 0; i < s->get_count; i++) {
-		uint64_t index = load(&s->gets[i], at);
+		uint64_t index = load_hole(&s->gets[i], at);
 
 		values[i] = index < memo_count ? m->memo[index] : 0;
 		if (!values[i])
@@ -91,7 +91,7 @@ GP_ALWAYS_INLINE bool read_gets(const struct gp_stencil *s,
 }
 
 /* Writes the entry after the last one; false: the stencil does not apply. */
-GP_ALWAYS_INLINE bool read_entry(struct gp_machine *m,
+GP_ALWAYS_INLINE bool fill_entry(struct gp_machine *m,
 				 const struct gp_stencil *s,
 				 const unsigned char *at, size_t memo_count)
 {
@@ -132,7 +132,7 @@ static void read_by_stencils(struct gp_machine *m)
 			if (!s)
 				break;
 		}
-		if (!read_entry(m, s, at, memo_count))
+		if (!fill_entry(m, s, at, memo_count))
 			break;
 		*top = gp_objects_entry_dict(&m->objects);
 		m->memo[memo_count++] = *top++;
@@ -398,9 +398,9 @@ GP_ALWAYS_INLINE bool read_new(struct cursor *c, uint64_t made, int bytes,
 }
 
 /* Two integers and TUPLE2: the same pool id as in the previous entry. */
-GP_ALWAYS_INLINE bool read_pair(struct cursor *c,
-				const struct gp_snapshot_objects *objects,
-				uint64_t *value)
+GP_ALWAYS_INLINE bool read_pool_pair(struct cursor *c,
+				     const struct gp_snapshot_objects *objects,
+				     uint64_t *value)
 {
 	if (!gp_objects_is_last_pair(objects, gp_value(GP_VALUE_INT, c->at[1]),
 				     gp_value(GP_VALUE_INT, c->at[3])))
@@ -426,9 +426,9 @@ GP_ALWAYS_INLINE bool read_short_text(struct cursor *c,
 }
 
 /* A value, usually of one opcode; false: another opcode. */
-GP_ALWAYS_INLINE bool read_value(struct cursor *c,
-				 struct gp_snapshot_objects *objects,
-				 uint64_t *value)
+GP_ALWAYS_INLINE bool read_item_value(struct cursor *c,
+				      struct gp_snapshot_objects *objects,
+				      uint64_t *value)
 {
 	const unsigned char *at = c->at;
 
@@ -438,7 +438,7 @@ GP_ALWAYS_INLINE bool read_value(struct cursor *c,
 		return read_int(c, gp_load_long1(at + 1), 2 + at[1], value);
 	if (*at == GP_OP_BININT1) {
 		if (at[2] == GP_OP_BININT1 && at[4] == GP_OP_TUPLE2)
-			return read_pair(c, objects, value);
+			return read_pool_pair(c, objects, value);
 		return read_int(c, at[1], 2, value);
 	}
 	if (*at == GP_OP_BININT)
@@ -468,7 +468,7 @@ GP_ALWAYS_INLINE bool read_item(struct cursor *c,
 		return false;
 	}
 	*c->top++ = key;
-	if (!read_value(c, objects, &value))
+	if (!read_item_value(c, objects, &value))
 		return false;
 	*c->top++ = value;
 	c->mask |= gp_objects_gather(objects, key, value);

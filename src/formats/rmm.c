@@ -236,7 +236,7 @@ enum action { ALLOCATE, FREE, FAILURE, ACTIONS };
 static const struct {
 	const char *word;
 	enum action action;
-} words[] = {
+} action_words[] = {
 	{ "allocate", ALLOCATE },
 	{ "free", FREE },
 	{ "deallocate", FREE },
@@ -245,9 +245,10 @@ static const struct {
 
 static enum action find_action(const char *text)
 {
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-		if (!strcmp(text, words[i].word))
-			return words[i].action;
+	for (size_t i = 0; i < sizeof(action_words) / sizeof(*action_words);
+	     i++)
+		if (!strcmp(text, action_words[i].word))
+			return action_words[i].action;
 	return ACTIONS;
 }
 

@@ -99,10 +99,10 @@ void reading_release(struct reading *r)
 static size_t read_step(struct reading *r, const struct gp_event *e,
 			bool is_last)
 {
-	struct step *step = &r->steps[r->count++];
+	struct branch_step *step = &r->steps[r->count++];
 	bool both = !is_last && request_is_both(e);
 
-	*step = (struct step){
+	*step = (struct branch_step){
 		.size = e->size,
 		.event = (size_t)(e - r->trace->events),
 		.stream = e->stream,

@@ -15,7 +15,7 @@
 enum step_kind { STEP_ALLOC, STEP_FREE, STEP_BOTH, STEP_OTHER };
 
 /* A request. Its id is reused after its block is gone. */
-struct step {
+struct branch_step {
 	uint64_t size;
 	size_t event;	       /* index in the trace */
 	struct gp_event other; /* of STEP_OTHER */
@@ -38,7 +38,7 @@ struct reading {
 	struct ids ids;
 	struct gp_block *start_blocks;
 	struct gp_state start;
-	struct step *steps;
+	struct branch_step *steps;
 	size_t count, at; /* number of steps; index of the next event */
 };
 

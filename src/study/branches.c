@@ -425,7 +425,7 @@ static void split(struct batch *batch, struct branch *b)
 /* ---- running ---- */
 
 static bool serve(struct batch *batch, struct branch *b,
-		  const struct step *step)
+		  const struct branch_step *step)
 {
 	enum gp_answer answer;
 	uint64_t addr;
@@ -445,7 +445,7 @@ static bool serve(struct batch *batch, struct branch *b,
 }
 
 static bool serve_both(struct batch *batch, struct branch *b,
-		       const struct step *step)
+		       const struct branch_step *step)
 {
 	const struct gp_allocator_ops *ops = b->allocator->ops;
 	uint64_t bytes = ops->alloc_and_free(
@@ -467,7 +467,7 @@ static bool serve_both(struct batch *batch, struct branch *b,
 }
 
 static bool serve_other(struct batch *batch, struct branch *b,
-			const struct step *step)
+			const struct branch_step *step)
 {
 	if (step->other.kind == GP_SEGMENT_ALLOC) {
 		request_prefers(b->sim, &step->other);
@@ -483,7 +483,7 @@ static bool serve_other(struct batch *batch, struct branch *b,
 }
 
 static bool play_step(struct batch *batch, struct branch *b,
-		      const struct step *step)
+		      const struct branch_step *step)
 {
 	switch (step->kind) {
 	case STEP_FREE:

@@ -71,7 +71,7 @@ struct packed {
 	size_t length, room;
 };
 
-static inline void put(struct packed *to, uint64_t number)
+static inline void pack(struct packed *to, uint64_t number)
 {
 	if (to->room - to->length < 10)
 		GP_GROW(to->bytes, to->length + 10, to->room);
@@ -81,14 +81,15 @@ static inline void put(struct packed *to, uint64_t number)
 }
 
 /* The difference of any two numbers, modulo 2^64. */
-static inline void put_change(struct packed *to, uint64_t from, uint64_t number)
+static inline void pack_change(struct packed *to, uint64_t from,
+			       uint64_t number)
 {
 	uint64_t change = number - from;
 
-	put(to, change << 1 ^ (change >> 63 ? UINT64_MAX : 0));
+	pack(to, change << 1 ^ (change >> 63 ? UINT64_MAX : 0));
 }
 
-static inline void put_bytes(struct packed *to, const void *bytes, size_t n)
+static inline void pack_bytes(struct packed *to, const void *bytes, size_t n)
 {
 	if (!n)
 		return;
@@ -102,7 +103,7 @@ struct unpacked {
 	bool is_bad; /* it ended too early, or had an invalid number */
 };
 
-static inline uint64_t get_long(struct unpacked *from)
+static inline uint64_t unpack_long(struct unpacked *from)
 {
 	uint64_t number = 0;
 
@@ -118,24 +119,24 @@ static inline uint64_t get_long(struct unpacked *from)
 	return 0;
 }
 
-static inline uint64_t get(struct unpacked *from)
+static inline uint64_t unpack(struct unpacked *from)
 {
 	if (from->at < from->end && *from->at <= 0x7f)
 		return *from->at++;
-	return get_long(from);
+	return unpack_long(from);
 }
 
-static inline uint64_t get_change(struct unpacked *from, uint64_t before)
+static inline uint64_t unpack_change(struct unpacked *from, uint64_t before)
 {
-	uint64_t zigzag = get(from);
+	uint64_t zigzag = unpack(from);
 
 	return before + (zigzag >> 1 ^ (zigzag & 1 ? UINT64_MAX : 0));
 }
 
 /* A number of at most `most`; a larger one is invalid. */
-static inline uint64_t get_most(struct unpacked *from, uint64_t most)
+static inline uint64_t unpack_most(struct unpacked *from, uint64_t most)
 {
-	uint64_t number = get(from);
+	uint64_t number = unpack(from);
 
 	if (number <= most)
 		return number;
@@ -144,14 +145,14 @@ static inline uint64_t get_most(struct unpacked *from, uint64_t most)
 }
 
 /* Sites and ids; the highest number means none. */
-static inline void put_or_none(struct packed *to, uint32_t number)
+static inline void pack_or_none(struct packed *to, uint32_t number)
 {
-	put(to, (uint32_t)(number + 1));
+	pack(to, (uint32_t)(number + 1));
 }
 
-static inline uint32_t get_or_none(struct unpacked *from)
+static inline uint32_t unpack_or_none(struct unpacked *from)
 {
-	return (uint32_t)get_most(from, UINT32_MAX) - 1;
+	return (uint32_t)unpack_most(from, UINT32_MAX) - 1;
 }
 
 /* ---- events ---- */
@@ -161,7 +162,7 @@ static inline uint32_t get_or_none(struct unpacked *from)
  * and the numbers that its shape lists, each in a column of its own. What is
  * not listed follows from earlier events: most of a free from its alloc.
  */
-enum listed {
+enum listed_number {
 	LISTS_ID = 1 << 0,   /* else GP_NO_ID, or see IS_NEXT */
 	IS_NEXT = 1 << 1,    /* the id after the highest so far */
 	LISTS_SIZE = 1 << 2, /* else the size of the id's alloc, or 0 */
@@ -227,7 +228,7 @@ static inline const struct gp_event *alloc_of(const struct past *past,
 }
 
 /* The event becomes the previous one. */
-static inline void pass(struct past *past, const struct gp_event *event)
+static inline void past_add(struct past *past, const struct gp_event *event)
 {
 	past->time_us = event->time_us;
 	past->site = event->site;

@@ -63,14 +63,14 @@ static enum gp_status cut_short(struct gp_diag *diag)
 
 static bool find_section(struct reader *r, struct unpacked *in)
 {
-	struct section section = { .kind = get(in) };
+	struct section section = { .kind = unpack(in) };
 	uint64_t bytes;
 
 	if (section.kind == GP_BINARY_CHECKSUM)
 		return false;
-	section.device = get(in);
-	section.count = get(in);
-	bytes = get(in);
+	section.device = unpack(in);
+	section.count = unpack(in);
+	bytes = unpack(in);
 	if (bytes > (uint64_t)(in->end - in->at))
 		in->is_bad = true;
 	if (in->is_bad)
@@ -169,9 +169,9 @@ static void read_head(struct reader *r)
 	const char *why;
 
 	open_section(r, GP_BINARY_HEAD, 0, &in);
-	release->first = (uint8_t)get_most(&in, UINT8_MAX);
-	release->last = (uint8_t)get_most(&in, UINT8_MAX);
-	trace->is_complete = get_most(&in, 1);
+	release->first = (uint8_t)unpack_most(&in, UINT8_MAX);
+	release->last = (uint8_t)unpack_most(&in, UINT8_MAX);
+	trace->is_complete = unpack_most(&in, 1);
 	why = in.is_bad ? NULL : text_of(r, &in);
 	trace->source = read_text(r, GP_BINARY_SOURCE);
 	trace->settings = read_text(r, GP_BINARY_SETTINGS);
@@ -223,10 +223,10 @@ static void read_sites(struct reader *r)
 	uint64_t text = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		text = get_change(&in, text);
+		text = unpack_change(&in, text);
 		in.is_bad |= text > UINT32_MAX;
 		sites[i].text = (uint32_t)text;
-		sites[i].caller = get_or_none(&in);
+		sites[i].caller = unpack_or_none(&in);
 	}
 	close_section(r, &in);
 	trace->sites = sites;
@@ -242,12 +242,12 @@ static void read_owners(struct reader *r)
 		gp_arena_alloc(&r->store->arena, count, sizeof(*owners));
 
 	for (size_t i = 0; i < count; i++) {
-		owners[i].category = (uint32_t)get_most(&in, UINT32_MAX);
+		owners[i].category = (uint32_t)unpack_most(&in, UINT32_MAX);
 		/* from a newer writer */
 		if (owners[i].category >= GP_CATEGORIES)
 			owners[i].category = GP_CATEGORY_UNKNOWN;
-		owners[i].module = get_or_none(&in);
-		owners[i].type = get_or_none(&in);
+		owners[i].module = unpack_or_none(&in);
+		owners[i].type = unpack_or_none(&in);
 	}
 	close_section(r, &in);
 	trace->owners = owners;
@@ -265,15 +265,15 @@ static void read_tables(struct reader *r)
 	count = open_section(r, GP_BINARY_STREAMS, 0, &in);
 	streams = gp_arena_alloc(&r->store->arena, count, sizeof(*streams));
 	for (i = 0; i < count; i++)
-		streams[i] = get(&in);
+		streams[i] = unpack(&in);
 	close_section(r, &in);
 	trace->streams = streams;
 	trace->stream_count = count;
 	count = open_section(r, GP_BINARY_POOLS, 0, &in);
 	pools = gp_arena_alloc(&r->store->arena, count, sizeof(*pools));
 	for (i = 0; i < count; i++) {
-		pools[i].first = get(&in);
-		pools[i].second = get(&in);
+		pools[i].first = unpack(&in);
+		pools[i].second = unpack(&in);
 	}
 	close_section(r, &in);
 	trace->pools = pools;
@@ -296,16 +296,16 @@ static void read_segments(struct reader *r, size_t device,
 		struct gp_segment *segment = &segments[i];
 		uint64_t expandable;
 
-		segment->addr = get_change(&in, end);
-		segment->size = get(&in);
-		segment->stream = (uint16_t)get_most(&in, UINT16_MAX);
-		segment->pool = (uint16_t)get_most(&in, UINT16_MAX);
-		segment->is_small = get_most(&in, 1);
-		expandable = get_most(&in, 2);
+		segment->addr = unpack_change(&in, end);
+		segment->size = unpack(&in);
+		segment->stream = (uint16_t)unpack_most(&in, UINT16_MAX);
+		segment->pool = (uint16_t)unpack_most(&in, UINT16_MAX);
+		segment->is_small = unpack_most(&in, 1);
+		expandable = unpack_most(&in, 2);
 		segment->is_expandable = expandable != 0;
-		segment->offset = expandable == 2 ? get(&in) : 0;
-		segment->blocks = (uint32_t)get_most(&in, UINT32_MAX);
-		segment->site = get_or_none(&in);
+		segment->offset = expandable == 2 ? unpack(&in) : 0;
+		segment->blocks = (uint32_t)unpack_most(&in, UINT32_MAX);
+		segment->site = unpack_or_none(&in);
 		segment->first_block = (uint32_t)blocks;
 		blocks += segment->blocks;
 		end = segment->addr + segment->size;
@@ -327,12 +327,12 @@ static void read_blocks(struct reader *r, size_t device,
 	for (size_t i = 0; i < count; i++) {
 		struct gp_block *block = &blocks[i];
 
-		block->addr = get_change(&in, end);
-		block->size = get(&in);
-		block->requested = get_change(&in, block->size);
-		block->id = get_or_none(&in);
-		block->state = (uint8_t)get_most(&in, UINT8_MAX);
-		block->site = get_or_none(&in);
+		block->addr = unpack_change(&in, end);
+		block->size = unpack(&in);
+		block->requested = unpack_change(&in, block->size);
+		block->id = unpack_or_none(&in);
+		block->state = (uint8_t)unpack_most(&in, UINT8_MAX);
+		block->site = unpack_or_none(&in);
 		end = block->addr + block->size;
 	}
 	close_section(r, &in);
@@ -351,7 +351,7 @@ static void read_names(struct reader *r, size_t device,
 		return;
 	names = gp_arena_alloc(&r->store->arena, count, sizeof(*names));
 	for (size_t i = 0; i < count; i++)
-		names[i] = get_change(&in, i ? names[i - 1] + 1 : 0);
+		names[i] = unpack_change(&in, i ? names[i - 1] + 1 : 0);
 	close_section(r, &in);
 	r->is_bad |= count != to->block_ids;
 	to->names = names;
@@ -368,7 +368,7 @@ static void read_owned(struct reader *r, size_t device,
 		return;
 	owners = gp_arena_alloc(&r->store->arena, count, sizeof(*owners));
 	for (size_t i = 0; i < count; i++)
-		owners[i] = get_or_none(&in);
+		owners[i] = unpack_or_none(&in);
 	close_section(r, &in);
 	r->is_bad |= count != to->block_ids;
 	to->owners = owners;
@@ -386,7 +386,7 @@ static void read_guesses(struct reader *r, size_t device,
 		return;
 	}
 	for (size_t i = 0; i < count; i++)
-		to[i] = get(&in);
+		to[i] = unpack(&in);
 	close_section(r, &in);
 }
 
@@ -399,8 +399,8 @@ static void read_counters(struct reader *r, size_t device,
 		gp_arena_alloc(&r->store->arena, count, sizeof(*counters));
 
 	for (size_t i = 0; i < count; i++) {
-		counters[i].value = (int64_t)get_change(&in, 0);
-		counters[i].text = (uint32_t)get_most(&in, UINT32_MAX);
+		counters[i].value = (int64_t)unpack_change(&in, 0);
+		counters[i].text = (uint32_t)unpack_most(&in, UINT32_MAX);
 		in.is_bad |= counters[i].text >= r->store->trace.text_count;
 	}
 	close_section(r, &in);
@@ -415,11 +415,11 @@ static uint64_t read_new_shape(struct reader *r, struct unpacked *in)
 	struct gp_event event = { 0 };
 	unsigned listed;
 
-	event.kind = (uint8_t)get_most(in, GP_EVENT_KINDS - 1);
-	event.flags = (uint8_t)get_most(in, UINT8_MAX);
-	listed = (unsigned)get_most(in, UINT8_MAX);
-	event.stream = (uint16_t)get_most(in, UINT16_MAX);
-	event.pool = (uint16_t)get_most(in, UINT16_MAX);
+	event.kind = (uint8_t)unpack_most(in, GP_EVENT_KINDS - 1);
+	event.flags = (uint8_t)unpack_most(in, UINT8_MAX);
+	listed = (unsigned)unpack_most(in, UINT8_MAX);
+	event.stream = (uint16_t)unpack_most(in, UINT16_MAX);
+	event.pool = (uint16_t)unpack_most(in, UINT16_MAX);
 	GP_GROW(r->shapes, r->shape_count + 1, r->shape_room);
 	return r->shapes[r->shape_count++] = shape_of(&event, listed);
 }
@@ -427,7 +427,7 @@ static uint64_t read_new_shape(struct reader *r, struct unpacked *in)
 static inline uint64_t read_shape(struct reader *r)
 {
 	struct unpacked *in = &r->columns[SHAPES];
-	uint64_t number = get(in);
+	uint64_t number = unpack(in);
 
 	if (number < r->shape_count)
 		return r->shapes[number];
@@ -444,16 +444,16 @@ static uint32_t read_id(struct reader *r, const struct gp_event *event,
 	if (listed & IS_NEXT)
 		id = r->past.next_id;
 	else if (listed & LISTS_ID && names_text(event->kind))
-		id = get(in);
+		id = unpack(in);
 	else if (listed & LISTS_ID)
-		id = r->past.next_id - get_change(in, 0);
+		id = r->past.next_id - unpack_change(in, 0);
 	in->is_bad |= id > UINT32_MAX;
 	return (uint32_t)id;
 }
 
 static uint64_t read_addr(struct reader *r, unsigned listed)
 {
-	uint64_t change = get_change(&r->columns[ADDRS], 0);
+	uint64_t change = unpack_change(&r->columns[ADDRS], 0);
 
 	r->past.addr += listed & IN_PAGES ? change * PAGE : change;
 	return r->past.addr;
@@ -472,18 +472,18 @@ static inline void read_event(struct reader *r, struct gp_event *event)
 	event->id = read_id(r, event, listed);
 	alloc = alloc_of(&r->past, event);
 	event->size =
-		listed & LISTS_SIZE ? get(&r->columns[SIZES]) : alloc->size;
+		listed & LISTS_SIZE ? unpack(&r->columns[SIZES]) : alloc->size;
 	event->addr = listed & LISTS_ADDR ? read_addr(r, listed) : alloc->addr;
-	event->time_us = listed & LISTS_TIME ? get_change(&r->columns[TIMES],
-							  r->past.time_us)
+	event->time_us = listed & LISTS_TIME ? unpack_change(&r->columns[TIMES],
+							     r->past.time_us)
 					     : r->past.time_us;
-	event->site = listed & LISTS_SITE ? get_or_none(&r->columns[SITES])
+	event->site = listed & LISTS_SITE ? unpack_or_none(&r->columns[SITES])
 					  : r->past.site;
 	event->mark =
 		listed & LISTS_MARK
-			? (uint16_t)get_most(&r->columns[MARKS], UINT16_MAX)
+			? (uint16_t)unpack_most(&r->columns[MARKS], UINT16_MAX)
 			: 0;
-	pass(&r->past, event);
+	past_add(&r->past, event);
 }
 
 static void open_columns(struct reader *r, struct unpacked *in)
@@ -491,7 +491,7 @@ static void open_columns(struct reader *r, struct unpacked *in)
 	uint64_t lengths[COLUMNS];
 
 	for (unsigned i = 0; i < COLUMNS; i++)
-		lengths[i] = get(in);
+		lengths[i] = unpack(in);
 	for (unsigned i = 0; i < COLUMNS; i++) {
 		struct unpacked *column = &r->columns[i];
 
@@ -584,10 +584,10 @@ static void read_devices(struct reader *r)
 	}
 	devices = gp_arena_alloc(&r->store->arena, count, sizeof(*devices));
 	for (size_t i = 0; i < count; i++) {
-		devices[i].device = (uint32_t)get_most(&in, GP_DEVICES - 1);
-		devices[i].block_ids = (uint32_t)get_most(&in, UINT32_MAX);
-		devices[i].total_memory = get(&in);
-		devices[i].event_count = get_most(&in, SIZE_MAX / 64);
+		devices[i].device = (uint32_t)unpack_most(&in, GP_DEVICES - 1);
+		devices[i].block_ids = (uint32_t)unpack_most(&in, UINT32_MAX);
+		devices[i].total_memory = unpack(&in);
+		devices[i].event_count = unpack_most(&in, SIZE_MAX / 64);
 	}
 	close_section(r, &in);
 	for (size_t i = 0; i < count && !r->is_bad; i++)

@@ -32,10 +32,10 @@ static void emit_section(struct writer *w, enum gp_binary_kind kind,
 {
 	struct packed head = { 0 };
 
-	put(&head, kind);
-	put(&head, device);
-	put(&head, count);
-	put(&head, w->section.length);
+	pack(&head, kind);
+	pack(&head, device);
+	pack(&head, count);
+	pack(&head, w->section.length);
 	emit(w, head.bytes, head.length);
 	emit(w, w->section.bytes, w->section.length);
 	w->section.length = 0;
@@ -47,7 +47,7 @@ static void write_text(struct writer *w, enum gp_binary_kind kind,
 {
 	if (!text)
 		return;
-	put_bytes(&w->section, text, strlen(text));
+	pack_bytes(&w->section, text, strlen(text));
 	emit_section(w, kind, 0, 1);
 }
 
@@ -55,10 +55,10 @@ static void write_head(struct writer *w)
 {
 	const struct gp_trace *trace = w->trace;
 
-	put(&w->section, trace->release.first);
-	put(&w->section, trace->release.last);
-	put(&w->section, trace->is_complete);
-	put_bytes(&w->section, trace->release.why, strlen(trace->release.why));
+	pack(&w->section, trace->release.first);
+	pack(&w->section, trace->release.last);
+	pack(&w->section, trace->is_complete);
+	pack_bytes(&w->section, trace->release.why, strlen(trace->release.why));
 	emit_section(w, GP_BINARY_HEAD, 0, 1);
 	write_text(w, GP_BINARY_SOURCE, trace->source);
 	write_text(w, GP_BINARY_SETTINGS, trace->settings);
@@ -72,37 +72,37 @@ static void write_tables(struct writer *w)
 	size_t i;
 
 	for (i = 0; i < trace->stream_count; i++)
-		put(&w->section, trace->streams[i]);
+		pack(&w->section, trace->streams[i]);
 	emit_section(w, GP_BINARY_STREAMS, 0, i);
 	for (i = 0; i < trace->pool_count; i++) {
-		put(&w->section, trace->pools[i].first);
-		put(&w->section, trace->pools[i].second);
+		pack(&w->section, trace->pools[i].first);
+		pack(&w->section, trace->pools[i].second);
 	}
 	emit_section(w, GP_BINARY_POOLS, 0, i);
 	for (i = 0; i < trace->text_count; i++)
-		put_bytes(&w->section, trace->texts[i],
-			  strlen(trace->texts[i]) + 1);
+		pack_bytes(&w->section, trace->texts[i],
+			   strlen(trace->texts[i]) + 1);
 	emit_section(w, GP_BINARY_TEXTS, 0, i);
 	for (i = 0; i < trace->site_count; i++) {
-		put_change(&w->section, i ? trace->sites[i - 1].text : 0,
-			   trace->sites[i].text);
-		put_or_none(&w->section, trace->sites[i].caller);
+		pack_change(&w->section, i ? trace->sites[i - 1].text : 0,
+			    trace->sites[i].text);
+		pack_or_none(&w->section, trace->sites[i].caller);
 	}
 	emit_section(w, GP_BINARY_SITES, 0, i);
 	for (i = 0; i < trace->owner_count; i++) {
-		put(&w->section, trace->owners[i].category);
-		put_or_none(&w->section, trace->owners[i].module);
-		put_or_none(&w->section, trace->owners[i].type);
+		pack(&w->section, trace->owners[i].category);
+		pack_or_none(&w->section, trace->owners[i].module);
+		pack_or_none(&w->section, trace->owners[i].type);
 	}
 	if (i)
 		emit_section(w, GP_BINARY_OWNERS, 0, i);
 	for (i = 0; i < trace->device_count; i++) {
 		const struct gp_device_trace *d = &trace->devices[i];
 
-		put(&w->section, d->device);
-		put(&w->section, d->block_ids);
-		put(&w->section, d->total_memory);
-		put(&w->section, d->event_count);
+		pack(&w->section, d->device);
+		pack(&w->section, d->block_ids);
+		pack(&w->section, d->total_memory);
+		pack(&w->section, d->event_count);
 	}
 	emit_section(w, GP_BINARY_DEVICES, 0, i);
 }
@@ -117,16 +117,17 @@ static void write_state(struct writer *w, size_t device,
 	for (i = 0; i < state->segment_count; i++) {
 		const struct gp_segment *segment = &state->segments[i];
 
-		put_change(&w->section, end, segment->addr);
-		put(&w->section, segment->size);
-		put(&w->section, segment->stream);
-		put(&w->section, segment->pool);
-		put(&w->section, segment->is_small);
-		put(&w->section, segment->offset ? 2u : segment->is_expandable);
+		pack_change(&w->section, end, segment->addr);
+		pack(&w->section, segment->size);
+		pack(&w->section, segment->stream);
+		pack(&w->section, segment->pool);
+		pack(&w->section, segment->is_small);
+		pack(&w->section,
+		     segment->offset ? 2u : segment->is_expandable);
 		if (segment->offset)
-			put(&w->section, segment->offset);
-		put(&w->section, segment->blocks);
-		put_or_none(&w->section, segment->site);
+			pack(&w->section, segment->offset);
+		pack(&w->section, segment->blocks);
+		pack_or_none(&w->section, segment->site);
 		end = segment->addr + segment->size;
 	}
 	emit_section(w, segments, device, i);
@@ -134,12 +135,12 @@ static void write_state(struct writer *w, size_t device,
 	for (i = 0; i < state->block_count; i++) {
 		const struct gp_block *block = &state->blocks[i];
 
-		put_change(&w->section, end, block->addr);
-		put(&w->section, block->size);
-		put_change(&w->section, block->size, block->requested);
-		put_or_none(&w->section, block->id);
-		put(&w->section, block->state);
-		put_or_none(&w->section, block->site);
+		pack_change(&w->section, end, block->addr);
+		pack(&w->section, block->size);
+		pack_change(&w->section, block->size, block->requested);
+		pack_or_none(&w->section, block->id);
+		pack(&w->section, block->state);
+		pack_or_none(&w->section, block->site);
 		end = block->addr + block->size;
 	}
 	emit_section(w, segments + 1, device, i);
@@ -153,17 +154,17 @@ static void write_shape(struct writer *w, const struct gp_event *event,
 	uint32_t number = gp_map_get(&w->shapes, shape);
 
 	if (number != GP_MAP_NONE) {
-		put(to, number);
+		pack(to, number);
 		return;
 	}
 	number = (uint32_t)w->shapes.count;
 	gp_map_put(&w->shapes, shape, number);
-	put(to, number);
-	put(to, event->kind);
-	put(to, event->flags);
-	put(to, listed);
-	put(to, event->stream);
-	put(to, event->pool);
+	pack(to, number);
+	pack(to, event->kind);
+	pack(to, event->flags);
+	pack(to, listed);
+	pack(to, event->stream);
+	pack(to, event->pool);
 }
 
 /* Writes the id; returns the flags for the shape. */
@@ -172,11 +173,11 @@ static unsigned write_id(struct writer *w, const struct gp_event *event)
 	if (event->id == GP_NO_ID)
 		return 0;
 	if (names_text(event->kind))
-		put(&w->columns[IDS], event->text);
+		pack(&w->columns[IDS], event->text);
 	else if (event->id == w->past.next_id)
 		return IS_NEXT;
 	else
-		put_change(&w->columns[IDS], event->id, w->past.next_id);
+		pack_change(&w->columns[IDS], event->id, w->past.next_id);
 	return LISTS_ID;
 }
 
@@ -186,13 +187,13 @@ static unsigned write_addr(struct writer *w, uint64_t addr)
 	unsigned listed = LISTS_ADDR;
 
 	if (change % PAGE) {
-		put_change(&w->columns[ADDRS], 0, change);
+		pack_change(&w->columns[ADDRS], 0, change);
 	} else {
 		listed |= IN_PAGES;
 		/* An arithmetic shift, which keeps the sign. */
 		change = change / PAGE |
 			 (change >> 63 ? ~(UINT64_MAX / PAGE) : 0);
-		put_change(&w->columns[ADDRS], 0, change);
+		pack_change(&w->columns[ADDRS], 0, change);
 	}
 	w->past.addr = addr;
 	return listed;
@@ -205,34 +206,35 @@ static void write_event(struct writer *w, const struct gp_event *event)
 
 	if (event->size != alloc->size) {
 		listed |= LISTS_SIZE;
-		put(&w->columns[SIZES], event->size);
+		pack(&w->columns[SIZES], event->size);
 	}
 	if (event->addr != alloc->addr)
 		listed |= write_addr(w, event->addr);
 	if (event->time_us != w->past.time_us) {
 		listed |= LISTS_TIME;
-		put_change(&w->columns[TIMES], w->past.time_us, event->time_us);
+		pack_change(&w->columns[TIMES], w->past.time_us,
+			    event->time_us);
 	}
 	if (event->site != w->past.site) {
 		listed |= LISTS_SITE;
-		put_or_none(&w->columns[SITES], event->site);
+		pack_or_none(&w->columns[SITES], event->site);
 	}
 	if (event->mark) {
 		listed |= LISTS_MARK;
-		put(&w->columns[MARKS], event->mark);
+		pack(&w->columns[MARKS], event->mark);
 	}
 	write_shape(w, event, listed);
-	pass(&w->past, event);
+	past_add(&w->past, event);
 }
 
 /* Writes the lengths of the columns, then the columns. */
 static void emit_part(struct writer *w, size_t device, size_t count)
 {
 	for (unsigned i = 0; i < COLUMNS; i++)
-		put(&w->section, w->columns[i].length);
+		pack(&w->section, w->columns[i].length);
 	for (unsigned i = 0; i < COLUMNS; i++) {
-		put_bytes(&w->section, w->columns[i].bytes,
-			  w->columns[i].length);
+		pack_bytes(&w->section, w->columns[i].bytes,
+			   w->columns[i].length);
 		w->columns[i].length = 0;
 	}
 	emit_section(w, GP_BINARY_EVENTS, device, count);
@@ -262,24 +264,24 @@ static void write_device(struct writer *w, size_t device)
 	size_t i;
 
 	for (i = 0; i < sizeof(d->guesses) / sizeof(*guesses); i++)
-		put(&w->section, guesses[i]);
+		pack(&w->section, guesses[i]);
 	emit_section(w, GP_BINARY_GUESSES, device, i);
 	if (d->names) {
 		for (i = 0; i < d->block_ids; i++)
-			put_change(&w->section, i ? d->names[i - 1] + 1 : 0,
-				   d->names[i]);
+			pack_change(&w->section, i ? d->names[i - 1] + 1 : 0,
+				    d->names[i]);
 		emit_section(w, GP_BINARY_NAMES, device, i);
 	}
 	for (i = 0; d->owners && i < d->block_ids; i++)
-		put_or_none(&w->section, d->owners[i]);
+		pack_or_none(&w->section, d->owners[i]);
 	if (d->owners)
 		emit_section(w, GP_BINARY_OWNED, device, i);
 	write_state(w, device, &d->start, GP_BINARY_START_SEGMENTS);
 	write_events(w, device);
 	write_state(w, device, &d->end, GP_BINARY_END_SEGMENTS);
 	for (i = 0; i < d->counter_count; i++) {
-		put_change(&w->section, 0, (uint64_t)d->counters[i].value);
-		put(&w->section, d->counters[i].text);
+		pack_change(&w->section, 0, (uint64_t)d->counters[i].value);
+		pack(&w->section, d->counters[i].text);
 	}
 	emit_section(w, GP_BINARY_COUNTERS, device, i);
 }

@@ -206,7 +206,7 @@ static const struct {
 START_TEST(test_frames_come_apart)
 {
 	for (size_t i = 0; i < COUNT_OF(frames); i++) {
-		struct frame frame = frame_of(frames[i].text);
+		struct frame_parts frame = frame_parts_of(frames[i].text);
 
 		ck_assert_uint_eq(frame.line, frames[i].line);
 		ck_assert_uint_eq(frame.file_length, strlen(frames[i].file));

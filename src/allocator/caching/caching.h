@@ -64,7 +64,7 @@ struct caching {
 	struct block_table blocks;
 	struct block **live; /* by block id; NULL: not live */
 	struct pools pools;
-	struct events events;
+	struct stream_events events;
 	struct captures captures;
 	struct tally tally[3]; /* enum gp_stat_kind */
 	struct gp_stats stats; /* by_pool is only valid after counter_fill() */

@@ -343,8 +343,8 @@ static void copy_deferred(const struct copying *copying,
 
 static void copy_events(const struct copying *copying)
 {
-	const struct events *from = &copying->from->events;
-	struct events *to = &copying->to->events;
+	const struct stream_events *from = &copying->from->events;
+	struct stream_events *to = &copying->to->events;
 	size_t streams = copying->to->config.stream_count;
 
 	to->queues = gp_mem_alloc(streams, sizeof(*to->queues));
@@ -518,7 +518,7 @@ static void put_pools(struct gp_shape *shape, const struct pools *pools)
  * not matter. */
 static void put_events(struct gp_shape *shape, const struct caching *c)
 {
-	const struct events *events = &c->events;
+	const struct stream_events *events = &c->events;
 
 	put_map(shape, &events->waiting);
 	put(shape, events->all_done);

@@ -279,7 +279,7 @@ static void add_stream(struct stream_list *list, bool *is_listed,
 	list->streams[list->count++] = stream;
 }
 
-static struct stream_set *make_set(struct events *events)
+static struct stream_set *make_set(struct stream_events *events)
 {
 	struct stream_set *set = events->spare;
 
@@ -291,7 +291,7 @@ static struct stream_set *make_set(struct events *events)
 	return set;
 }
 
-static void drop_set(struct events *events, struct stream_set **set)
+static void drop_set(struct stream_events *events, struct stream_set **set)
 {
 	if (!*set)
 		return;
@@ -321,7 +321,7 @@ static uint64_t enqueue(struct event_queue *queue, struct block *b)
 	}
 	GP_GROW(queue->events, queue->head + queue->count + 1, queue->room);
 	queue->events[queue->head + queue->count++] =
-		(struct event){ ++queue->issued, b };
+		(struct block_event){ ++queue->issued, b };
 	return queue->issued;
 }
 
@@ -362,13 +362,13 @@ static size_t list_streams(const struct caching *c,
 }
 
 /* Marks that events of the stream may be complete. */
-static void touch(struct events *events, uint16_t stream)
+static void touch(struct stream_events *events, uint16_t stream)
 {
 	add_stream(&events->touched, &events->queues[stream].is_touched,
 		   stream);
 }
 
-static void forget_touched(struct events *events)
+static void forget_touched(struct stream_events *events)
 {
 	for (size_t i = 0; i < events->touched.count; i++)
 		events->queues[events->touched.streams[i]].is_touched = false;
@@ -376,7 +376,7 @@ static void forget_touched(struct events *events)
 }
 
 /* Removes the streams that have no events left. */
-static void prune_busy(struct events *events)
+static void prune_busy(struct stream_events *events)
 {
 	struct stream_list *busy = &events->busy;
 	size_t kept = 0;
@@ -408,7 +408,7 @@ static void free_set(struct stream_set *set)
 
 void events_release(struct caching *c)
 {
-	struct events *events = &c->events;
+	struct stream_events *events = &c->events;
 	struct stream_set *set;
 
 	for (size_t i = 0; i < c->config.stream_count; i++)
@@ -460,7 +460,7 @@ void events_record_use(struct caching *c, struct block *b, uint16_t stream)
 static uint64_t insert_event(struct caching *c, struct block *b,
 			     uint16_t stream)
 {
-	struct events *events = &c->events;
+	struct stream_events *events = &c->events;
 	struct event_queue *queue = &events->queues[stream];
 
 	b->event_count++;
@@ -624,7 +624,7 @@ static void process_queue(struct caching *c, uint16_t stream)
 
 static void process_ready(struct caching *c)
 {
-	struct events *events = &c->events;
+	struct stream_events *events = &c->events;
 
 	for (size_t i = 0; i < events->ready_count; i++) {
 		struct block *b = events->ready[i].block;
@@ -665,11 +665,11 @@ static void synchronize_queue(struct caching *c, uint16_t stream,
 			      const struct pool_pair *only)
 {
 	struct event_queue *queue = &c->events.queues[stream];
-	struct event *events = queue->events + queue->head;
+	struct block_event *events = queue->events + queue->head;
 	size_t n = queue->count, kept = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		struct event event = events[i];
+		struct block_event event = events[i];
 
 		if (!concerns(event.block, only)) {
 			events[kept++] = event;
@@ -718,13 +718,13 @@ void events_synchronize(struct caching *c, const struct pool_pair *only)
 	prune_busy(&c->events);
 }
 
-static void make_ready(struct events *events, struct block *b)
+static void make_ready(struct stream_events *events, struct block *b)
 {
 	GP_GROW(events->ready, events->ready_count + 1, events->ready_room);
 	events->ready[events->ready_count++] = (struct ready_block){ b, b->id };
 }
 
-static void complete_up_to(struct events *events, uint16_t stream,
+static void complete_up_to(struct stream_events *events, uint16_t stream,
 			   uint64_t number)
 {
 	struct event_queue *queue = &events->queues[stream];
@@ -735,7 +735,7 @@ static void complete_up_to(struct events *events, uint16_t stream,
 		touch(events, stream);
 }
 
-static void complete_all(struct events *events)
+static void complete_all(struct stream_events *events)
 {
 	prune_busy(events);
 	for (size_t i = 0; i < events->busy.count; i++) {
@@ -751,7 +751,7 @@ static void complete_all(struct events *events)
 
 void events_complete_stream(struct caching *c, uint16_t stream)
 {
-	struct events *events = &c->events;
+	struct stream_events *events = &c->events;
 
 	if (stream != GP_ALL_STREAMS)
 		complete_up_to(events, stream, events->queues[stream].issued);
@@ -764,7 +764,7 @@ void events_complete_stream(struct caching *c, uint16_t stream)
 void events_complete_block(struct caching *c, struct block *b)
 {
 	const struct robin *map = b->uses ? &b->uses->streams : NULL;
-	struct events *events = &c->events;
+	struct stream_events *events = &c->events;
 
 	if (!b->event_count)
 		return;

@@ -84,14 +84,14 @@ struct stream_set {
 	struct stream_set *spare;
 };
 
-struct event {
+struct block_event {
 	uint64_t number; /* number within the stream, from 1 */
 	struct block *block;
 };
 
 /* The events of one stream, oldest first. */
 struct event_queue {
-	struct event *events;
+	struct block_event *events;
 	size_t head, count, room; /* events[head .. head + count) */
 	/* Event numbers; up to done, all are complete. */
 	uint64_t issued, done;
@@ -126,7 +126,7 @@ struct ready_block {
 	uint32_t id;
 };
 
-struct events {
+struct stream_events {
 	struct event_queue *queues; /* by stream */
 	/* Streams with events, in PyTorch's iteration order. */
 	struct robin waiting;
@@ -155,7 +155,7 @@ void events_record_use(struct caching *c, struct block *b, uint16_t stream);
 bool events_hold(struct caching *c, struct block *b);
 
 /* Whether events_process() has anything to do. */
-static inline bool events_are_pending(const struct events *events)
+static inline bool events_are_pending(const struct stream_events *events)
 {
 	return (events->deferred.count | events->ready_count |
 		events->touched.count) != 0;

@@ -240,7 +240,7 @@ static void split_back(struct caching *c, struct block *b, uint64_t stop)
 }
 
 /* The range of whole pages within a block; false: there is none. */
-static bool whole_pages(const struct block *b, uint64_t *start, uint64_t *stop)
+static bool pages_inside(const struct block *b, uint64_t *start, uint64_t *stop)
 {
 	const struct expandable_segment *segment = b->segment;
 	uint64_t offset = b->addr - segment->addr;
@@ -256,7 +256,7 @@ enum gp_answer expandable_unmap(struct caching *c, struct block *b)
 	struct caching_pool *pool = b->list->pool;
 	uint64_t start, stop, size;
 
-	if (!whole_pages(b, &start, &stop))
+	if (!pages_inside(b, &start, &stop))
 		return GP_SERVED;
 	if (pool_is_private(pool) && pool->pair->malloc_count <= 0)
 		return caching_refuse(c, "cudaMalloc_count > 0 INTERNAL "

@@ -29,9 +29,9 @@ static size_t line_at(const char *at, uint64_t *line)
 	return n > 1 && at[n] == ' ' ? n + 1 : 0;
 }
 
-struct frame frame_of(const char *text)
+struct frame_parts frame_parts_of(const char *text)
 {
-	struct frame frame = { .file = text, .name = text };
+	struct frame_parts frame = { .file = text, .name = text };
 
 	for (const char *at = text; (at = strchr(at, ':')); at++) {
 		uint64_t line;

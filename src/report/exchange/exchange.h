@@ -91,13 +91,13 @@ extern const struct writer csv_writer;
 
 /* Parts of the text, not NUL-terminated; a text that names no file and line is
  * a name. */
-struct frame {
+struct frame_parts {
 	const char *file, *name;
 	size_t file_length, name_length;
 	uint64_t line; /* 0: not known */
 };
 
-struct frame frame_of(const char *text);
+struct frame_parts frame_parts_of(const char *text);
 
 /* The texts of a stack, innermost first; how many there are. */
 size_t frame_stack(const struct gp_trace *trace, uint32_t site,

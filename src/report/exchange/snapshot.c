@@ -209,13 +209,13 @@ static void snapshot_pool(struct snapshot *s, enum word key, uint16_t pool)
 static void put_frame(struct snapshot *s, uint32_t text)
 {
 	struct pickler *p = &s->pickler;
-	struct frame frame;
+	struct frame_parts frame;
 
 	if (s->frames[text]) {
 		pickler_again(p, s->frames[text]);
 		return;
 	}
-	frame = frame_of(s->trace->texts[text]);
+	frame = frame_parts_of(s->trace->texts[text]);
 	pickler_open_dict(p);
 	snapshot_word(s, WORD_NAME);
 	pickler_text(p, frame.name, frame.name_length);

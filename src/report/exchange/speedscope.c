@@ -153,7 +153,7 @@ static void add_result(void *state, const struct gp_replay_result *result)
 
 static void put_frame(const struct speedscope *s, const char *text)
 {
-	struct frame frame = frame_of(text);
+	struct frame_parts frame = frame_parts_of(text);
 
 	fputs("{\"name\":", s->out);
 	gp_quote_json(frame.name, frame.name_length, s->out);

@@ -22,7 +22,8 @@ static const struct gp_parameter parameters[] = {
 static void write(struct trace_writer *writer, const uint64_t *values,
 		  struct gp_budget *budget)
 {
-	struct held *held = gp_mem_alloc(values[BLOCKS], sizeof(*held));
+	struct written_block *held =
+		gp_mem_alloc(values[BLOCKS], sizeof(*held));
 	uint64_t freed = 0;
 
 	writer_site(writer, "checkerboard.py:3 fill");

@@ -32,7 +32,7 @@ static const struct gp_parameter parameters[] = {
 
 struct request {
 	uint64_t tokens, end;
-	struct held *caches; /* 2 per layer */
+	struct written_block *caches; /* 2 per layer */
 };
 
 static void grow(struct trace_writer *writer, const uint64_t *values,
@@ -43,7 +43,7 @@ static void grow(struct trace_writer *writer, const uint64_t *values,
 	request->tokens += values[STRIDE];
 	size = request->tokens * values[WIDTH] * ELEMENT;
 	for (uint64_t i = 0; i < 2 * values[LAYERS]; i++) {
-		struct held larger;
+		struct written_block larger;
 
 		writer_site(writer, "cache.py:31 update");
 		larger = writer_alloc(writer, size);
@@ -104,7 +104,8 @@ static void write(struct trace_writer *writer, const uint64_t *values,
 	uint64_t waiting = values[REQUESTS], n = 2 * values[LAYERS];
 	struct request *requests =
 		gp_mem_alloc(values[ACTIVE], sizeof(*requests));
-	struct held *caches = gp_mem_alloc(values[ACTIVE] * n, sizeof(*caches));
+	struct written_block *caches =
+		gp_mem_alloc(values[ACTIVE] * n, sizeof(*caches));
 
 	writer_site(writer, "model.py:8 load");
 	for (uint64_t i = 0; i < values[LAYERS]; i++)

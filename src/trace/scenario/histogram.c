@@ -225,7 +225,7 @@ static const struct bin *bin_of(const struct tally *tally, uint64_t n)
 /* A live block, and when it ends. */
 struct due {
 	uint64_t time;
-	struct held held;
+	struct written_block held;
 };
 
 /* A heap; the block that ends first is at the top. */
@@ -279,7 +279,8 @@ static struct due take_due(struct dues *dues)
 	}
 }
 
-static struct held draw(struct trace_writer *writer, const struct bin *bin)
+static struct written_block draw(struct trace_writer *writer,
+				 const struct bin *bin)
 {
 	uint64_t steps = (bin->most_size - bin->least_size) / bin->grain;
 

@@ -36,7 +36,7 @@ static uint64_t kept_size(uint64_t activation, unsigned i)
 }
 
 static void step(struct trace_writer *writer, const uint64_t *values,
-		 struct held *kept)
+		 struct written_block *kept)
 {
 	uint64_t longest = values[LONGEST] > values[SHORTEST]
 				   ? values[LONGEST]
@@ -48,7 +48,7 @@ static void step(struct trace_writer *writer, const uint64_t *values,
 
 	writer_mark(writer, "step", GP_MARK_START);
 	for (uint64_t i = 0; i < n; i++) {
-		struct held scratch;
+		struct written_block scratch;
 
 		writer_site(writer, "model.py:21 forward");
 		kept[i] =
@@ -58,7 +58,7 @@ static void step(struct trace_writer *writer, const uint64_t *values,
 		writer_free(writer, &scratch);
 	}
 	while (n--) {
-		struct held gradient;
+		struct written_block gradient;
 
 		writer_site(writer, "train.py:12 backward");
 		gradient = writer_alloc(writer, kept[n].size);
@@ -72,7 +72,7 @@ static void write(struct trace_writer *writer, const uint64_t *values,
 		  struct gp_budget *budget)
 {
 	uint64_t weight = 12 * values[WIDTH] * values[WIDTH] * ELEMENT;
-	struct held *kept =
+	struct written_block *kept =
 		gp_mem_alloc(values[LAYERS] * KEPT_A_LAYER, sizeof(*kept));
 
 	writer_site(writer, "model.py:8 __init__");

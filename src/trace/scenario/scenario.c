@@ -113,10 +113,10 @@ static struct gp_event make_event(const struct trace_writer *writer,
 	};
 }
 
-struct held writer_alloc(struct trace_writer *writer, uint64_t size)
+struct written_block writer_alloc(struct trace_writer *writer, uint64_t size)
 {
 	struct gp_event event = make_event(writer, GP_ALLOC);
-	struct held held = { writer->blocks++, size };
+	struct written_block held = { writer->blocks++, size };
 
 	event.id = 0;
 	event.size = size;
@@ -128,7 +128,7 @@ struct held writer_alloc(struct trace_writer *writer, uint64_t size)
 	return held;
 }
 
-void writer_free(struct trace_writer *writer, struct held *held)
+void writer_free(struct trace_writer *writer, struct written_block *held)
 {
 	struct gp_event event = make_event(writer, GP_FREE);
 
@@ -137,7 +137,7 @@ void writer_free(struct trace_writer *writer, struct held *held)
 	event.id = 0;
 	gp_build_event(writer->build, writer->device, &event, held->name);
 	writer->live_bytes -= held->size;
-	*held = (struct held){ 0 };
+	*held = (struct written_block){ 0 };
 }
 
 void writer_mark(struct trace_writer *writer, const char *name,

@@ -37,15 +37,15 @@ struct trace_writer {
 };
 
 /* A live allocation. size 0: none; freeing it has no effect. */
-struct held {
+struct written_block {
 	uint64_t name, size;
 };
 
 /* Sets the line of the imaginary program that later allocations come from. */
 void writer_site(struct trace_writer *writer, const char *text);
 
-struct held writer_alloc(struct trace_writer *writer, uint64_t size);
-void writer_free(struct trace_writer *writer, struct held *held);
+struct written_block writer_alloc(struct trace_writer *writer, uint64_t size);
+void writer_free(struct trace_writer *writer, struct written_block *held);
 void writer_mark(struct trace_writer *writer, const char *name,
 		 enum gp_mark_stage stage);
 

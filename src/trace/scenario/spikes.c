@@ -27,7 +27,7 @@ static const struct gp_parameter parameters[] = {
 
 static void step(struct trace_writer *writer, const uint64_t *values)
 {
-	struct held held[ACTIVATIONS];
+	struct written_block held[ACTIVATIONS];
 
 	writer_site(writer, "train.py:18 step");
 	for (unsigned i = 0; i < ACTIVATIONS; i++)
@@ -39,7 +39,7 @@ static void step(struct trace_writer *writer, const uint64_t *values)
 
 /* A few results outlive the checkpoint, and are placed between its pieces. */
 static void checkpoint(struct trace_writer *writer, const uint64_t *values,
-		       struct held *copies)
+		       struct written_block *copies)
 {
 	writer_mark(writer, "checkpoint", GP_MARK_START);
 	for (uint64_t i = 0; i < values[PIECES]; i++) {
@@ -57,7 +57,8 @@ static void checkpoint(struct trace_writer *writer, const uint64_t *values,
 static void write(struct trace_writer *writer, const uint64_t *values,
 		  struct gp_budget *budget)
 {
-	struct held *copies = gp_mem_alloc(values[PIECES], sizeof(*copies));
+	struct written_block *copies =
+		gp_mem_alloc(values[PIECES], sizeof(*copies));
 
 	writer_site(writer, "train.py:5 load");
 	for (uint64_t i = 0; i < values[PIECES]; i++)

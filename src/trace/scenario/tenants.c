@@ -24,7 +24,7 @@ static const struct gp_parameter parameters[] = {
 };
 
 static void turn(struct trace_writer *writer, const uint64_t *values,
-		 struct held *held)
+		 struct written_block *held)
 {
 	uint64_t most =
 		values[MOST] > values[LEAST] ? values[MOST] : values[LEAST];
@@ -42,7 +42,8 @@ static void turn(struct trace_writer *writer, const uint64_t *values,
 static void write(struct trace_writer *writer, const uint64_t *values,
 		  struct gp_budget *budget)
 {
-	struct held *held = gp_mem_alloc(values[BLOCKS], sizeof(*held));
+	struct written_block *held =
+		gp_mem_alloc(values[BLOCKS], sizeof(*held));
 
 	(void)budget;
 	writer_site(writer, "serve.py:14 run");

@@ -99,10 +99,11 @@ struct model {
 	uint64_t tokens; /* per step */
 	uint64_t weight_element, element;
 	uint64_t weight_count;
-	struct held *weights, *gradients;
-	struct held *inputs; /* of each block, and the output of the last one */
-	struct held *kept;   /* BLOCK_KEPT per block */
-	bool has_state;	     /* the optimizer's state exists */
+	struct written_block *weights, *gradients;
+	struct written_block
+		*inputs; /* of each block, and the output of the last one */
+	struct written_block *kept; /* BLOCK_KEPT per block */
+	bool has_state;		    /* the optimizer's state exists */
 };
 
 /* ---- weights ---- */
@@ -159,10 +160,10 @@ static uint64_t kept_size(const struct model *m, size_t i)
  * residual. */
 static void forward_block(struct model *m, uint64_t layer)
 {
-	struct held *kept = m->kept + layer * BLOCK_KEPT;
+	struct written_block *kept = m->kept + layer * BLOCK_KEPT;
 
 	for (size_t i = 0; i < BLOCK_KEPT; i++) {
-		struct held scratch = { 0 };
+		struct written_block scratch = { 0 };
 
 		writer_site(m->writer, "model.py:61 forward");
 		if (i == 6) {
@@ -207,16 +208,16 @@ static void gradient_of(struct model *m, uint64_t weight)
 }
 
 /* The gradient of an activation lives until the next one exists. */
-static struct held backward_block(struct model *m, uint64_t layer,
-				  struct held gradient)
+static struct written_block backward_block(struct model *m, uint64_t layer,
+					   struct written_block gradient)
 {
-	struct held *kept = m->kept + layer * BLOCK_KEPT;
+	struct written_block *kept = m->kept + layer * BLOCK_KEPT;
 	uint64_t weight = 2 + (layer + 1) * BLOCK_WEIGHTS;
 
 	if (m->values[CHECKPOINTING])
 		forward_block(m, layer);
 	for (size_t i = BLOCK_KEPT; i--;) {
-		struct held next = { 0 };
+		struct written_block next = { 0 };
 
 		writer_site(m->writer, "train.py:33 backward");
 		if (block_kept[i].unit == ACTIVATION)
@@ -235,7 +236,7 @@ static struct held backward_block(struct model *m, uint64_t layer,
 static void backward(struct model *m)
 {
 	uint64_t logits = m->tokens * m->values[VOCABULARY];
-	struct held output, loss, gradient;
+	struct written_block output, loss, gradient;
 
 	writer_site(m->writer, "model.py:74 lm_head");
 	output = writer_alloc(m->writer, logits * m->element);
