@@ -8,8 +8,8 @@
  * of moments that keeps every peak (struct gp_thin), and compared with
  * thresholds (struct gp_alert).
  *
- * PyTorch's own counters have PyTorch's keys and are not repeated here
- * (report/stats.h), except for the two that thresholds need.
+ * PyTorch's own counters have PyTorch's keys and are not repeated here (struct
+ * gp_stats), except for the two that thresholds need.
  */
 #ifndef GPUPOOL_METRICS_H
 #define GPUPOOL_METRICS_H

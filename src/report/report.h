@@ -78,7 +78,7 @@ struct gp_report_style {
 void gp_report_text(const struct gp_report *report,
 		    const struct gp_report_style *style, FILE *out);
 
-/* gpupool-report/1: spec/trace-format.md, man/gpupool-replay.1. */
+/* gpupool-report/1: man/gpupool-report.5. */
 void gp_report_json(const struct gp_report *report, FILE *out);
 
 /* torch.cuda.memory_summary(), byte for byte: of each device of the last run,
@@ -172,7 +172,7 @@ struct gp_explanation {
 	const char *given;
 	const struct gp_settings *settings;
 	const struct gp_prices *prices;
-	const struct gp_explain *devices; /* gpupool/explain.h */
+	const struct gp_explain *devices; /* study/metrics/explain.h */
 	const struct gp_study *study;	  /* a case a device */
 	size_t first_case; /* index of the first of these devices in the study
 			    */
@@ -479,7 +479,7 @@ void gp_report_doctor_json(const struct gp_doctor *doctor, FILE *out);
 
 /* ---- --events ---- */
 
-/* One line of --events: JSON, as trace-format.md's. */
+/* One line of --events, in JSON: man/gpupool-replay.1. */
 void gp_report_action(const struct gp_trace *trace,
 		      const struct gp_device_trace *device,
 		      const struct gp_action *action, uint64_t event,

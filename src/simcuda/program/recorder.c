@@ -139,7 +139,7 @@ static void put_header(void)
 }
 
 /* A process that executes another program (exec) keeps its id: its next file
- * gets a number that is no process id (commands/parts.h). */
+ * gets a number that is no process id (commands/recorded.c). */
 #define NEXT_PROGRAM  (1L << 22)
 #define MOST_PROGRAMS 64
 
