@@ -31,7 +31,7 @@ extern "C" {
 enum gp_answer {
 	GP_SERVED,
 	GP_OUT_OF_MEMORY,
-	GP_REJECTED,	    /* throw_on_cudamalloc_oom: refused unasked */
+	GP_REJECTED, /* throw_on_cudamalloc_oom: the device was not asked */
 	GP_REFUSED_BY_RULE, /* an error that PyTorch raises: refusal() */
 };
 
@@ -123,18 +123,23 @@ struct gp_engine;
 
 #define GP_NO_PLACE UINT64_MAX
 
+/* What an allocator is created with. The struct itself is valid until create
+ * returns, so an engine copies it; what it points to, until the allocator is
+ * destroyed. */
 struct gp_allocator_config {
 	/* The engine to be created; NULL: unspecified. */
 	const struct gp_engine *engine;
 	const struct gp_settings *settings;
-	struct gp_device *device; /* borrowed */
-	uint32_t device_ordinal;
-	const uint64_t *streams; /* ascending; borrowed */
+	struct gp_device *device;
+	uint32_t device_ordinal; /* CUDA's */
+	const uint64_t *streams; /* cudaStream_t, ascending */
 	size_t stream_count;
-	const struct gp_pool_id *pools; /* borrowed; [0] is {0, 0} */
+	const struct gp_pool_id *pools; /* [0] is {0, 0} */
 	size_t pool_count;
-	uint32_t block_ids;	      /* all block ids are less than this */
-	const struct gp_state *start; /* NULL: empty */
+	uint32_t block_ids; /* all block ids are less than this */
+	/* What was in use before the first request: the engine takes over these
+	 * blocks under their ids, or cannot be created. NULL: nothing. */
+	const struct gp_state *start;
 	/* The age of each start segment, 0 being the oldest. NULL: they are in
 	 * order of address. */
 	const uint32_t *start_ranks;
@@ -154,9 +159,10 @@ struct gp_allocator_config {
 	const struct gp_pool_settings *pool_settings;
 	/* Set to the settings under which all decisions would be the same:
 	 * engines that support this begin with all values and narrow the ranges
-	 * with each decision. Borrowed; NULL: not wanted. */
+	 * with each decision. NULL: not wanted. */
 	struct gp_alike *alike;
-	/* Called for each action, in order; may be NULL. */
+	/* Called by the engine for each of its actions, in order; may be
+	 * NULL. */
 	void (*action)(void *arg, const struct gp_action *action);
 	void *action_arg;
 };
@@ -233,7 +239,7 @@ struct gp_allocator_ops {
 				      uint16_t pool, enum gp_event_kind change);
 	void (*reset_peak)(struct gp_allocator *allocator);
 	void (*reset_accumulated)(struct gp_allocator *allocator);
-	/* The counters so far; valid until the next call. */
+	/* The counters so far; valid until the next operation. */
 	const struct gp_stats *(*stats)(struct gp_allocator *allocator);
 	/* reserved_bytes_by_private_pools. Returns false if the pool never had
 	 * a segment. NULL: not counted. */
@@ -293,7 +299,8 @@ static inline int64_t gp_level_now(const struct gp_level *level)
 struct gp_allocator {
 	const struct gp_allocator_ops *ops;
 	/* The GP_STAT_ALL value of each statistic, by enum gp_stat_id. Always
-	 * up to date, whereas stats() may have to compute sums. */
+	 * up to date, whereas stats() may have to compute sums. A replay only
+	 * reads present values here: an engine may keep below at 0. */
 	const struct gp_level *levels;
 };
 
@@ -314,6 +321,9 @@ struct gp_engine {
 	 * driver would place its memory; NULL: they mean the same as on a real
 	 * one. */
 	const char *simulated;
+	/* Creates an allocator for one run. One replay may make several runs,
+	 * one after the other, and replays on several threads may call this at
+	 * the same time. */
 	enum gp_status (*create)(const struct gp_allocator_config *config,
 				 struct gp_allocator **allocator,
 				 struct gp_diag *diag);
@@ -355,20 +365,20 @@ bool gp_engine_is_of_host(const struct gp_engine *engine);
 /* Whether the engine is a malloc of host programs. */
 bool gp_engine_is_malloc(const struct gp_engine *engine);
 
-/*
- * Opens the engine that an --engine option names: a built-in one with settings
- * of its own, "bfc:fraction=0.5:preallocate=true"; or one in a shared library
- * (gpupool/engine.h), which runs in a separate process for each replay. path is
- * also its name. Returns GP_USAGE if there is no such engine, setting or value,
- * and GP_INPUT if the library is not an engine. The caller closes the engine
- * after the last replay.
- */
+/* An engine as an --engine option names it. */
 struct gp_engine_library {
-	const char *path;
+	const char *path; /* also its name */
 	/* The command that the process runs; NULL: gpupool, found by PATH. */
 	const char *program;
 	char *const *environment; /* of the process, borrowed; NULL: empty */
 };
+/*
+ * Opens a built-in engine with settings of its own,
+ * "bfc:fraction=0.5:preallocate=true"; or one in a shared library
+ * (gpupool/engine.h), which runs in a separate process for each run. Returns
+ * GP_USAGE if there is no such engine, setting or value, and GP_INPUT if the
+ * library is not an engine. The caller closes the engine after the last replay.
+ */
 enum gp_status gp_engine_open(const struct gp_engine_library *library,
 			      struct gp_engine **engine, struct gp_diag *diag);
 void gp_engine_close(struct gp_engine *engine); /* accepts NULL */

@@ -63,9 +63,9 @@ void gp_ask(struct gp_session *session, int argc, const char *const *argv,
 	    struct gp_reply *reply);
 void gp_reply_release(struct gp_reply *reply);
 
-/* From another thread: nobody wants the answer any more that the session is
- * writing to this reply. A sweep ends after the runs that have begun, and its
- * answer has these; others go on to their end. No effect once it is answered.
+/* Stops the question whose answer gp_ask() is writing to this reply; called on
+ * another thread. A sweep ends after the runs that have begun, and its answer
+ * has these; other commands go on to their end. No effect once it is answered.
  */
 void gp_ask_stop(struct gp_session *session, const struct gp_reply *reply);
 

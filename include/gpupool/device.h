@@ -78,6 +78,8 @@ struct gp_device_place {
 			      says */
 };
 
+/* All operations are mandatory, except for those of which the comments say what
+ * NULL means. The device counts its calls itself (gp_call_malloc() etc.). */
 struct gp_device_ops {
 	const char *name;
 	/* cudaMalloc and cudaFree; false: out of memory. */
@@ -100,8 +102,8 @@ struct gp_device_ops {
 		    uint64_t page);
 	void (*unmap)(struct gp_device *device, uint64_t addr, uint64_t size,
 		      uint64_t page);
-	/* Adds memory, and reserved address ranges, that exist when a replay
-	 * begins. */
+	/* Adds memory that exists when a replay begins (is_mapped: in pages,
+	 * not by cudaMalloc); and a reserved range of addresses. */
 	void (*adopt)(struct gp_device *device, uint64_t addr, uint64_t size,
 		      bool is_mapped);
 	void (*adopt_range)(struct gp_device *device, uint64_t addr,

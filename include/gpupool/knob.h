@@ -77,8 +77,8 @@ const struct gp_knob *gp_knob_table(size_t *count);
  */
 const struct gp_knob *gp_knob_by_flag(const char *flag);
 
-#define GP_DIVISIONS                                                           \
-	16 /* intervals from 1 MiB (and below) to 32 GiB (and up) */
+/* Intervals of sizes, from 1 MiB (and below) to 32 GiB (and up). */
+#define GP_DIVISIONS 16
 
 struct gp_settings {
 	uint8_t release;		  /* PyTorch 2.x */

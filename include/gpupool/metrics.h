@@ -188,16 +188,16 @@ const char *gp_alert_text(const struct gp_alert *alert,
 
 /* ---- observing a run ---- */
 
-struct gp_film;
+struct gp_film; /* every action; only gpupool's own commands make one */
 
-/* What is recorded during a run of one device. */
+/* What is recorded during a run of one device. All of it is owned. */
 struct gp_track {
-	struct gp_thin *thin; /* NULL: not kept */
-	struct gp_film *film; /* NULL: not kept */
-	struct gp_alert *alerts;
+	struct gp_thin *thin;	 /* NULL: not kept */
+	struct gp_film *film;	 /* NULL: not kept */
+	struct gp_alert *alerts; /* malloc's */
 	size_t alert_count;
 };
-/* Records the moment after an event. */
+/* Records the moment after an event, for a gp_replay_config.look. */
 void gp_track_look(struct gp_track *track, struct gp_allocator *allocator,
 		   uint64_t event);
 void gp_track_release(struct gp_track *track);

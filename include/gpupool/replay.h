@@ -46,10 +46,11 @@ struct gp_replay_config {
 	 * then stands for gp_replay_capacity_of(). */
 	const struct gp_settings *settings;
 	const struct gp_engine *engine; /* NULL: the default */
-	const char *conf, *torch_lib;	/* as in struct gp_allocator_config */
-	const struct gp_torch_cuda *torch_cuda; /* likewise */
+	/* As in struct gp_allocator_config. */
+	const char *conf, *torch_lib;
+	const struct gp_torch_cuda *torch_cuda;
 	const struct gp_pool_settings *pool_settings;
-	const uint64_t *places; /* likewise */
+	const uint64_t *places;
 	enum gp_replay_mode mode;
 	enum gp_on_oom on_oom;
 	bool until_mismatch; /* end a verification at the first mismatch */
@@ -72,7 +73,8 @@ struct gp_replay_config {
 	void *look_arg;
 	const uint64_t *looks; /* borrowed */
 	size_t look_count;
-	/* What-if: creates the device; NULL: the simulated one. */
+	/* What-if: creates the device of a run, which the replay destroys after
+	 * it; NULL: the simulated one. */
 	struct gp_device *(*make_device)(void *arg, uint32_t ordinal,
 					 uint64_t capacity);
 	void *make_device_arg;
@@ -81,7 +83,8 @@ struct gp_replay_config {
 	/* Treat restored blocks like other requests: to compare engines of
 	 * which one cannot place them. */
 	bool places_nothing;
-	/* Returns whether the run should end now; NULL: never. */
+	/* Called after each event, on the thread of the replay; returns whether
+	 * the run should end now. NULL: never. */
 	bool (*is_interrupted)(void);
 	const struct gp_replay_cut *cut; /* NULL: no limits */
 };
@@ -236,8 +239,9 @@ struct gp_replay_result {
 	uint64_t refused; /* of those, GP_REFUSED_BY_RULE */
 	char first_refusal[160];
 	uint64_t first_refusal_event;
-	struct gp_state end;	 /* gp_replay_release */
-	struct gp_state peak;	 /* keep_peak: the blocks at_fullest */
+	/* The segments and blocks after the last event; and, with keep_peak,
+	 * those at the moment at_fullest, else empty. */
+	struct gp_state end, peak;
 	bool peak_is_from_start; /* the peak of reserved is the start state */
 	bool fullest_is_start;	 /* at_fullest is before the first event */
 	/* keep_alike: the settings under which every decision of the run, as

@@ -112,9 +112,8 @@ struct gp_trial_case {
 
 struct gp_trial {
 	char *conf; /* owned: the complete setting */
-	const struct gp_candidate_conf
-		/* NULL: the present setting, or one found by the search */
-		*candidate;
+	/* NULL: the present setting, or one found by the search. */
+	const struct gp_candidate_conf *candidate;
 	bool is_excluded; /* contains one of config.without */
 	/* Why that release does not accept it; "": it does. */
 	char refusal[160];

@@ -221,7 +221,7 @@ struct gp_guesses {
 struct gp_counter {
 	int64_t value;
 	uint32_t text; /* "allocated_bytes.all.peak" */
-	uint32_t zero;
+	uint32_t zero; /* padding */
 };
 
 /*
@@ -288,10 +288,11 @@ struct gp_trace {
 	void *memory;	  /* owned; holds everything above */
 };
 
-/* Drops one reference; the last one destroys the trace. NULL has no effect. */
+/* Drops one reference; the last one destroys the trace. NULL has no effect.
+ * This and gp_trace_share() are safe from any thread. */
 void gp_trace_destroy(struct gp_trace *trace);
 /* Adds a reference and returns the trace; each reference is dropped with
- * gp_trace_destroy(). Safe from any thread. */
+ * gp_trace_destroy(). */
 struct gp_trace *gp_trace_share(struct gp_trace *trace);
 
 /* What this trace, or every recording of its source, does not contain, in a few
@@ -389,13 +390,17 @@ enum gp_status gp_trace_write(const struct gp_trace *trace,
 			      enum gp_trace_format format, FILE *out,
 			      struct gp_diag *diag);
 
-/* The binary form (trace/binary.h). Loads a trace of `size` bytes from a file,
- * which stays open. */
+/* ---- reading the binary form, and no other: see gp_input_read() ---- */
+
+/* How the binary form (trace/binary.h) begins. */
 #define GP_BINARY_MAGIC "gpupool\x1a"
+/* Loads a trace of `size` bytes from a file, which stays open. The caller
+ * destroys *trace. GP_INPUT: it is not a valid trace; GP_SYSTEM: it cannot be
+ * read. */
 enum gp_status gp_trace_map(int fd, uint64_t size, struct gp_trace **trace,
 			    struct gp_diag *diag);
-/* Loads a trace from bytes in memory, which must be aligned as by malloc() and
- * are not needed after the call. */
+/* The same from bytes in memory, which must be aligned as by malloc() and are
+ * not needed after the call. */
 enum gp_status gp_trace_from_bytes(const void *bytes, uint64_t size,
 				   struct gp_trace **trace,
 				   struct gp_diag *diag);
