@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Serving a request: from a free block, or with memory from the device,
- * including everything that is tried when the device has none; and returning
- * memory to the device. PyTorch: DeviceCachingAllocator::malloc,
- * get_free_block, alloc_block, try_mempool_fallback,
- * release_available_cached_blocks, release_block, release_cached_blocks,
- * garbage_collect_cached_blocks, should_split, alloc_found_block,
- * setSegmentStateToCheckpoint.
+ * Serving a request (alloc_serve, near the end): from a free block, or with
+ * memory from the device, including everything that is tried when the device
+ * has none; and returning memory to the device. PyTorch:
+ * DeviceCachingAllocator::malloc, get_free_block, alloc_block,
+ * try_mempool_fallback, release_available_cached_blocks, release_block,
+ * release_cached_blocks, garbage_collect_cached_blocks, should_split,
+ * alloc_found_block, setSegmentStateToCheckpoint.
  */
 #include <stdlib.h>
 
@@ -16,9 +16,8 @@
 
 /* ---- finding a free block ---- */
 
-/* The size of an expandable block together with the unmapped memory after
- * it. */
-static uint64_t size_to_grow(const struct block *b)
+/* expandable_size: of a block together with the unmapped memory after it. */
+static uint64_t expandable_size(const struct block *b)
 {
 	return b->size + (b->next && !b->next->is_mapped ? b->next->size : 0);
 }
@@ -30,10 +29,13 @@ static bool is_last(const struct block *b)
 	return b->next && !b->next->is_mapped && !b->next->next;
 }
 
+/* Whether a's mapped and unmapped bytes are fewer than b's. Of the last block
+ * of a segment they depend on the reservation, and so on the capacity: what
+ * decided is then noted. */
 static bool extends_less(struct caching *c, const struct block *a,
 			 const struct block *b)
 {
-	uint64_t size_a = size_to_grow(a), size_b = size_to_grow(b);
+	uint64_t size_a = expandable_size(a), size_b = expandable_size(b);
 
 	if (is_last(b) && !is_last(a))
 		expandable_note_range(c,
@@ -45,9 +47,9 @@ static bool extends_less(struct caching *c, const struct block *a,
 	return size_a < size_b;
 }
 
-/* Prefers a block in the middle of a segment to one at its end, which can
- * still grow: the first block in best-fit order that the next one does not
- * undercut. */
+/* get_free_block: prefers a block in the middle of a segment to one at its end,
+ * which can still grow: the first block in best-fit order that the next one
+ * does not undercut. */
 static struct block *prefer_inner(struct caching *c, struct free_list *list,
 				  struct block *b)
 {
@@ -61,9 +63,10 @@ static struct block *prefer_inner(struct caching *c, struct free_list *list,
 	return b;
 }
 
-/* The best-fit free block, still in its free list; NULL: none fits. */
-static inline struct block *segment_find_free(struct caching *c,
-					      const struct request *request)
+/* The free block that serves the request, still in its free list; NULL:
+ * none. */
+static inline struct block *get_free_block(struct caching *c,
+					   const struct request *request)
 {
 	const struct gp_settings *s = &c->settings;
 	struct caching_pool *pool = request->pool;
@@ -173,7 +176,7 @@ static enum gp_answer search_pool(struct caching *c, uint16_t index,
 		return answer;
 	pair = c->pools.pairs[index];
 	there.pool = request->pool->is_small ? &pair->small : &pair->large;
-	*found = segment_find_free(c, &there);
+	*found = get_free_block(c, &there);
 	if (*found)
 		free_list_remove((*found)->list, *found);
 	return pool_decref(c, index);
@@ -209,8 +212,9 @@ static enum gp_answer fall_back(struct caching *c, struct request *request,
 
 /* ---- returning memory to the device ---- */
 
-/* Returns an unsplit free block, which is a whole segment, to the device. */
-static void segment_release(struct caching *c, struct block *b)
+/* Returns an unsplit free block, which is a whole segment from cudaMalloc, to
+ * the device. */
+static void release_block(struct caching *c, struct block *b)
 {
 	struct tally *own = b->list->pool->tally;
 
@@ -252,7 +256,7 @@ static enum gp_answer release_available(struct caching *c,
 			return caching_refuse(c, "release_available_cached_"
 						 "blocks would free a part of "
 						 "a segment");
-		segment_release(c, b);
+		release_block(c, b);
 		*released = true;
 		return GP_SERVED;
 	}
@@ -266,7 +270,7 @@ static enum gp_answer release_available(struct caching *c,
 						 "blocks would free a part of "
 						 "a segment");
 		sum += b->size;
-		segment_release(c, b);
+		release_block(c, b);
 	}
 	*released = sum >= want;
 	return GP_SERVED;
@@ -289,7 +293,7 @@ static enum gp_answer release_blocks(struct caching *c,
 		if (b->segment)
 			c->scratch[expandable++] = b;
 		else if (!block_is_split(b))
-			segment_release(c, b);
+			release_block(c, b);
 	}
 	for (size_t i = 0; i < expandable && answer == GP_SERVED; i++)
 		answer = expandable_unmap(c, c->scratch[i]);
@@ -308,6 +312,7 @@ static enum gp_answer release_pair(struct caching *c, struct pool_pair *pair)
 	return answer;
 }
 
+/* synchronize_and_free_events: it counts before it asserts. */
 static enum gp_answer refuse_underway(struct caching *c)
 {
 	c->stats.num_sync_all_streams++;
@@ -342,7 +347,7 @@ static enum gp_answer release_freeable(struct caching *c, uint16_t index)
 	return answer;
 }
 
-enum gp_answer segment_release_cached(struct caching *c, uint16_t index)
+enum gp_answer alloc_release_cached(struct caching *c, uint16_t index)
 {
 	struct pool_pair *pair = c->pools.pairs[0];
 	enum gp_answer answer = GP_SERVED;
@@ -402,7 +407,7 @@ static uint64_t release_old(struct caching *c, size_t *n, size_t *count,
 		*total_age -= (double)age_of(b);
 		(*count)--;
 		reclaimed += b->size;
-		segment_release(c, b);
+		release_block(c, b);
 	}
 	*n = left;
 	return reclaimed;
@@ -460,11 +465,11 @@ static enum gp_answer release_all_and_retry(struct caching *c,
 
 	if (pools_suspend_request(c, pool_index(request->pool)))
 		return GP_OUT_OF_MEMORY;
-	answer = segment_release_cached(c, 0);
+	answer = alloc_release_cached(c, 0);
 	if (answer != GP_SERVED)
 		return answer;
 	if (c->searches_again) {
-		*found = segment_find_free(c, request);
+		*found = get_free_block(c, request);
 		if (*found) {
 			free_list_remove((*found)->list, *found);
 			return GP_SERVED;
@@ -477,8 +482,8 @@ static enum gp_answer release_all_and_retry(struct caching *c,
  * Obtains memory from the device, or by whatever PyTorch tries when there is
  * none. The block found is in no free list. May change request->is_expandable.
  */
-static enum gp_answer segment_obtain(struct caching *c, struct request *request,
-				     struct block **found)
+static enum gp_answer obtain_block(struct caching *c, struct request *request,
+				   struct block **found)
 {
 	uint8_t release = c->settings.release;
 	bool falls_back_first =
@@ -595,6 +600,7 @@ static inline __attribute__((always_inline)) void hand_out(struct caching *c,
 		counter_increase(&c->stats.oversize_allocations, 1);
 }
 
+/* Notifies the listener of a request that failed, and counts it. */
 static void notify_oom(struct caching *c, const struct request *request)
 {
 	uint64_t free_bytes, total;
@@ -664,7 +670,7 @@ enum gp_answer alloc_serve(struct gp_allocator *allocator, uint32_t id,
 	answer = resolve_request(c, &request, size, pool);
 	if (answer != GP_SERVED)
 		return answer;
-	b = segment_find_free(c, &request);
+	b = get_free_block(c, &request);
 	if (!b) {
 		is_in_free_list = false;
 		request.segment_size =
@@ -672,7 +678,7 @@ enum gp_answer alloc_serve(struct gp_allocator *allocator, uint32_t id,
 		if (request.rounded > GP_SMALL_SIZE &&
 		    request.rounded < GP_MIN_LARGE_ALLOC)
 			alike_large(c);
-		answer = segment_obtain(c, &request, &b);
+		answer = obtain_block(c, &request, &b);
 		if (answer == GP_OUT_OF_MEMORY)
 			notify_oom(c, &request);
 		if (answer != GP_SERVED)
@@ -739,7 +745,7 @@ uint64_t alloc_and_free(struct gp_allocator *allocator, uint64_t size,
 	if (!size || has_more_to_do(c) ||
 	    resolve_request(c, &request, size, pool) != GP_SERVED)
 		return 0;
-	b = segment_find_free(c, &request);
+	b = get_free_block(c, &request);
 	if (!b)
 		return 0;
 	is_cut = should_split(c, b, &request);
@@ -755,6 +761,8 @@ uint64_t alloc_and_free(struct gp_allocator *allocator, uint64_t size,
 	b->gc_base = request.pool->searches;
 	return allocated;
 }
+
+/* ---- where a request would be served ---- */
 
 bool alloc_route(struct gp_allocator *allocator, uint64_t size, uint16_t stream,
 		 uint16_t pool, struct gp_route *route)

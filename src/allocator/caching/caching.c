@@ -199,9 +199,10 @@ static enum gp_answer caching_empty_cache(struct gp_allocator *allocator,
 
 	if (pool && !gp_release_has(c->settings.release, GP_CHANGE_POOL_EMPTY))
 		return GP_SERVED;
-	return segment_release_cached(c, pool);
+	return alloc_release_cached(c, pool);
 }
 
+/* Updates what is derived from the settings and the limit. */
 static void follow_settings(struct caching *c)
 {
 	c->rounds_plainly = true;

@@ -10,6 +10,7 @@
  *     pool.h        default and private pools, routing
  *     expandable.c  segments that grow page by page
  *     events.h      pending frees: blocks that other streams may still use
+ *     robin.h       hash maps that are iterated over as PyTorch's are
  *     counter.c     the statistics
  *     variant.c     allocators of other devices, and proposed changes
  *     alike.c       settings that lead to the same decisions
@@ -41,6 +42,8 @@ struct block_table {
 	struct block *spare; /* unused blocks, linked through next */
 };
 
+/* What goes before the address among free blocks of equal size: struct block's
+ * counter, which is 0, of the block object, or of its segment. */
 enum block_order { BY_ADDRESS, BY_OBJECT, BY_SEGMENT };
 
 /*
@@ -214,7 +217,7 @@ bool alloc_route(struct gp_allocator *allocator, uint64_t size, uint16_t stream,
 
 /* release_cached_blocks: index 0 for all pools, or the index of one private
  * pool. */
-enum gp_answer segment_release_cached(struct caching *c, uint16_t index);
+enum gp_answer alloc_release_cached(struct caching *c, uint16_t index);
 
 /* ---- expandable segments: expandable.c ---- */
 

@@ -41,8 +41,9 @@ struct caching_pool {
 	struct pools *pools;
 };
 
+/* Of caching_pool.free_lists. */
 #define FREE_LISTS_SHIFT     8
-#define FREE_LISTS_PER_CHUNK (1u << FREE_LISTS_SHIFT) /*  */
+#define FREE_LISTS_PER_CHUNK (1u << FREE_LISTS_SHIFT)
 
 /* The small and large pool of one pool id; index 0 in struct pools is the
  * default pair. */
