@@ -20,6 +20,8 @@
 #include "gpupool/metrics.h"
 #include "report/report.h"
 
+/* ---- what is kept on the way: --alert, --timeline and --map ---- */
+
 struct keep {
 	struct gp_alert *alerts; /* owned */
 	size_t alert_count;
@@ -27,8 +29,6 @@ struct keep {
 	bool has_map;
 	unsigned parts; /* enum gp_track_part */
 };
-
-/* ---- what is kept on the way: --alert, --timeline and --map ---- */
 
 static enum gp_status parse_map(const char *text, struct gp_map_choice *map,
 				struct gp_diag *diag)
@@ -161,6 +161,8 @@ static enum gp_status keep_verdict(const struct gp_plan *plan,
 			     GP_PLURAL(others, "other alert"));
 	return status;
 }
+
+/* ---- the command, step by step ---- */
 
 #define EVENTS_BUFFER (1 << 20) /* bytes; lines are short and many */
 

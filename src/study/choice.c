@@ -39,6 +39,7 @@ bool choice_takes_part(const struct gp_trial *trial, enum who who)
 	       (who == EVERYBODY || !trial->is_excluded);
 }
 
+/* Whether the setting has a drawback for programs: in the table, a warning. */
 static bool is_hazard(const struct gp_trial *trial)
 {
 	return trial->candidate

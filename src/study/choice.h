@@ -11,7 +11,8 @@ enum who { ALLOWED, EVERYBODY };
 bool choice_takes_part(const struct gp_trial *trial, enum who who);
 
 /* The best of the trials that certainly serve everything and need at most
- * limit. Hazards are chosen only if nothing else serves. The study's count:
+ * limit. Settings with a warning (gp_candidate_conf, or as combined by the
+ * search) are chosen only if nothing else serves. The study's count:
  * there is none. */
 size_t choice_best(struct session *s, enum who who, uint64_t limit);
 

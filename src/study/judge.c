@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The judge: derives the verdict on the trace from the settings that were
- * tried. */
+/*
+ * The judge: derives the verdict on the trace from the settings that were tried
+ * (study_cases is the outline).
+ *
+ * Until a case is judged, its kind is GP_VERDICT_FITS, unless it is undecided
+ * or too small whatever is tried. The group of a session is the cases that a
+ * choice of a setting is for.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,7 +41,7 @@ const char *const gp_verdict_causes[] = {
 	[GP_BY_OTHERS] = "others",
 };
 
-/* ---- the verdict ---- */
+/* ---- what is known before any choice ---- */
 
 static void note_facts(const struct gp_study_config *config,
 		       const struct gp_case *c, struct gp_verdict *v)
@@ -508,8 +514,8 @@ static void fill_verdict(struct session *s, size_t index)
 		v->is_complete = true;
 }
 
-/* Sums up the needs over the cases that were played; 0: not all are known. */
-static void sum_needs(struct session *s)
+/* Sets the need of each trial, over the cases that were played. */
+static void note_needs(struct session *s)
 {
 	const struct gp_study *study = s->study;
 
@@ -525,7 +531,7 @@ static void fill_verdicts(struct session *s)
 
 	for (size_t i = 0; i < study->case_count; i++)
 		fill_verdict(s, i);
-	sum_needs(s);
+	note_needs(s);
 	if (!study->best && study->case_count)
 		study->best =
 			study->verdicts[gp_verdict_worst(study->verdicts,
@@ -681,10 +687,12 @@ static int gravity(const struct gp_verdict *v)
 		[GP_VERDICT_UNDECIDED] = 2, [GP_VERDICT_SETTING] = 3,
 		[GP_VERDICT_FITS] = 4,
 	};
-	bool is_still = gp_verdict_is_open(v) && v->start <= v->capacity &&
-			v->recorded <= v->capacity;
+	/* No run was made, or it says nothing, and nothing speaks against the
+	 * capacity. */
+	bool is_silent = gp_verdict_is_open(v) && v->start <= v->capacity &&
+			 v->recorded <= v->capacity;
 
-	return is_still ? 5 : order[v->kind];
+	return is_silent ? 5 : order[v->kind];
 }
 
 /* The bytes missing with the present setting, at least; 0: none, or unknown. */
