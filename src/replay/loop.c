@@ -2,8 +2,9 @@
 /*
  * A replay: the loop over a device's events.
  *
- * Requests go to the engine. Recorded outcomes are skipped; in a verification
- * the recorded device takes its answers from them.
+ * Requests go to the engine. Of the recorded outcomes, a segment_alloc tells
+ * the device which address to prefer, and the others are skipped; in a
+ * verification the recorded device takes its answers from them.
  */
 #include "gpupool/replay.h"
 
@@ -32,7 +33,7 @@ struct replay {
 	size_t event;		      /* index of the current event */
 	size_t look;	      /* index into config->looks, or the next event */
 	size_t first_outcome; /* of those not yet compared, in a verification */
-	uint64_t next;	      /* next_pause(); 0: the current event */
+	uint64_t next;	      /* next_pause(); 0: pause after this event */
 	bool is_verifying, may_end_early;
 	bool may_end_anywhere; /* not only at an OOM */
 	bool is_checked;       /* verifying, or checking memory */
@@ -319,6 +320,8 @@ static bool pause(struct replay *r, const struct gp_event *event)
 	return !r->may_end_early || !is_over(r);
 }
 
+/* An alloc and the free of its block, which is the next event, in one call;
+ * false: nothing was done. */
 static inline bool do_both(struct replay *r, const struct gp_event *event)
 {
 	uint64_t bytes = r->allocator->ops->alloc_and_free(
@@ -611,6 +614,8 @@ static enum gp_status keep_peak(const struct gp_replay_config *config,
 
 #define ORDER_TRIES 256
 
+/* In a verification of a window: learns the age of its segments from one
+ * mismatch after the other (replay/recorded.h). */
 static void learn_order(const struct gp_replay_config *config,
 			struct order *order)
 {
