@@ -16,9 +16,12 @@
 
 /* ---- the tables: texts, sites, streams, pools, and provenance ---- */
 
-/* GP_NO_STREAM and GP_ALL_STREAMS are not streams; any pool index is a pool. */
+/* The most of each. GP_NO_STREAM and GP_ALL_STREAMS are not streams. */
 #define STREAMS (GP_NO_STREAM - 1)
 #define POOLS	UINT16_MAX
+
+/* gp_utf8_clean() puts 3 bytes, U+FFFD, in place of a wrong one. */
+#define UTF8_GROWTH 3
 
 static char *scratch(struct gp_build *build, size_t bytes)
 {
@@ -28,15 +31,16 @@ static char *scratch(struct gp_build *build, size_t bytes)
 
 uint32_t gp_build_text(struct gp_build *build, const char *text, size_t length)
 {
+	uint32_t index;
 	char *clean;
 
 	if (gp_utf8_is_clean(text, length))
 		return gp_intern(&build->texts, text, length);
-	clean = gp_mem_alloc(length, 3);
+	clean = gp_mem_alloc(length, UTF8_GROWTH);
 	length = gp_utf8_clean(text, length, clean);
-	length = gp_intern(&build->texts, clean, length);
+	index = gp_intern(&build->texts, clean, length);
 	free(clean);
-	return (uint32_t)length;
+	return index;
 }
 
 uint32_t gp_build_frame(struct gp_build *build, const char *file, uint64_t line,
@@ -197,7 +201,7 @@ static void set_text(char **to, const char *text)
 	*to = NULL;
 	if (!text)
 		return;
-	*to = gp_mem_alloc(length + 1, 3);
+	*to = gp_mem_alloc(length + 1, UTF8_GROWTH);
 	gp_utf8_clean(text, length, *to);
 }
 

@@ -46,8 +46,8 @@ static uint64_t rounded(uint64_t size)
 	return gp_round_up(size, GRAIN);
 }
 
-/* jaxlib's fraction is a float; its limit is rounded down to whole pages of the
- * device. */
+/* jaxlib's fraction is a float, and its limit is rounded up to whole pages of
+ * the device. */
 static uint64_t limit(uint64_t total, double fraction)
 {
 	uint64_t bytes = (uint64_t)((double)total * (float)fraction);

@@ -17,7 +17,7 @@
 #include "base/larger.h"
 #include "gpupool/engine.h"
 
-#define HEAP_GRAIN     512 /* block sizes are multiples of this */
+#define HEAP_GRAIN     512 /* heap_alloc() rounds up to this, in bytes */
 /* The most address space that a heap reserves, in bytes. */
 #define HEAP_ADDRESSES (UINT64_C(1) << 47)
 
@@ -83,7 +83,7 @@ void *heap_create_empty(const struct gp_memory *memory,
 			const struct heap_index *index, size_t bytes);
 void heap_release(struct heap *heap);
 
-/* Allocates a block; 0: out of memory. size is a multiple of HEAP_GRAIN. */
+/* Allocates a block; 0: out of memory. size is not 0. */
 uint32_t heap_take(struct heap *heap, uint64_t size);
 /* The same at a given address; 0 also if that is not free. */
 uint32_t heap_take_at(struct heap *heap, uint64_t addr, uint64_t size);
