@@ -48,8 +48,8 @@ struct gp_command {
 	/* Names of those that it takes, in the order of its help, before
 	 * --help; NULL: none.  See gp_command_option. */
 	const char *options;
-	const struct gp_option
-		*own;	     /* not in gp_common_options; ends with { 0 } */
+	/* Those that are not in gp_common_options; ends with { 0 }. */
+	const struct gp_option *own;
 	bool takes_settings; /* each by a flag: gp_knob_table */
 	bool takes_what_ifs; /* gp_what_if_table */
 	/* Returns the exit status. With GP_USAGE, a diag without a file is

@@ -86,7 +86,8 @@ enum gp_track_part { GP_TRACK_THIN = 1 << 0, GP_TRACK_FILM = 1 << 1 };
 void gp_plan_track(struct gp_plan *plan, unsigned parts,
 		   const struct gp_alert *alerts, size_t count);
 
-/* events, progress: NULL for none. */
+/* Replays all devices; events: each action is written there. NULL for no
+ * events, no progress. */
 enum gp_status gp_plan_play(struct gp_plan *plan, FILE *events,
 			    struct gp_progress *progress, struct gp_diag *diag);
 

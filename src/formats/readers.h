@@ -24,7 +24,7 @@ struct gp_unknown_input {
 	void *arg;
 };
 
-/* gp_input_read, which has nobody for that. */
+/* gp_input_read(), and passes on an input that is no trace. */
 enum gp_status gp_input_read_or(const struct gp_input_config *config,
 				const struct gp_unknown_input *unknown,
 				struct gp_trace **trace, struct gp_diag *diag);

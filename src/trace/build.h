@@ -79,10 +79,9 @@ enum gp_status gp_build_block(struct gp_build *build, uint32_t device,
 			      const struct gp_block *block, uint64_t name,
 			      struct gp_diag *diag);
 
-/* REQUESTS: what a converted snapshot has in addition to its requests. */
-void gp_build_end_state(struct gp_build *build, uint32_t device,
-			/* the following segments are the end state's */
-			bool is_end);
+/* REQUESTS: what a converted snapshot has in addition to its requests. is_end:
+ * the segments that follow are the end state's. */
+void gp_build_end_state(struct gp_build *build, uint32_t device, bool is_end);
 void gp_build_guesses(struct gp_build *build, uint32_t device,
 		      const struct gp_guesses *guesses);
 
