@@ -60,7 +60,7 @@ struct field {
 /* Whether the trial reserves clearly more than the present setting on a device
  * where that one fits and can stay. A user of the advice would see memory grow,
  * even if the need is lower. */
-static bool is_growth(const struct session *s, const struct gp_trial *trial)
+static bool is_growth(const struct study_state *s, const struct gp_trial *trial)
 {
 	const struct gp_trial *as_it_is = s->study->trials;
 
@@ -75,7 +75,7 @@ static bool is_growth(const struct session *s, const struct gp_trial *trial)
 	return false;
 }
 
-static struct field field_of(struct session *s, enum who who, bool hazards)
+static struct field field_of(struct study_state *s, enum who who, bool hazards)
 {
 	const struct gp_study *study = s->study;
 	struct field field = {
@@ -93,7 +93,7 @@ static struct field field_of(struct session *s, enum who who, bool hazards)
 	return field;
 }
 
-static uint64_t retries_of(const struct session *s,
+static uint64_t retries_of(const struct study_state *s,
 			   const struct gp_trial *trial)
 {
 	uint64_t retries = 0;
@@ -103,7 +103,7 @@ static uint64_t retries_of(const struct session *s,
 	return retries;
 }
 
-static double time_of(const struct session *s, const struct gp_trial *trial)
+static double time_of(const struct study_state *s, const struct gp_trial *trial)
 {
 	double time_us = 0;
 
@@ -113,7 +113,7 @@ static double time_of(const struct session *s, const struct gp_trial *trial)
 }
 
 /* Compares two trials of about the same need; below 0: a is better. */
-static int by_merit(const struct session *s, const struct gp_trial *a,
+static int by_merit(const struct study_state *s, const struct gp_trial *a,
 		    const struct gp_trial *b)
 {
 	size_t x = gp_conf_length(a->conf), y = gp_conf_length(b->conf);
@@ -130,7 +130,7 @@ static int by_merit(const struct session *s, const struct gp_trial *a,
 }
 
 /* Stable, because the table begins with the least unusual settings. */
-static void sort_by_merit(const struct session *s, struct field *field)
+static void sort_by_merit(const struct study_state *s, struct field *field)
 {
 	const struct gp_trial *trials = s->study->trials;
 
@@ -145,7 +145,7 @@ static void sort_by_merit(const struct session *s, struct field *field)
 	}
 }
 
-static bool needs_at_most(struct session *s, struct gp_trial *trial,
+static bool needs_at_most(struct study_state *s, struct gp_trial *trial,
 			  uint64_t most)
 {
 	if (most == GP_UNLIMITED)
@@ -157,7 +157,7 @@ static bool needs_at_most(struct session *s, struct gp_trial *trial,
 
 /* The first of the first count items that needs at most `most`; count: none
  * does. */
-static size_t first_within(struct session *s, const struct field *field,
+static size_t first_within(struct study_state *s, const struct field *field,
 			   size_t count, uint64_t most)
 {
 	size_t i = 0;
@@ -181,7 +181,8 @@ static uint64_t clearly_less(uint64_t need)
  * best, and at most limit; the study's count: none does. Needs are measured
  * only if one replay does not already show that the trial is not chosen: a
  * trial with less merit must need clearly less. */
-static size_t best_of(struct session *s, struct field *field, uint64_t limit)
+static size_t best_of(struct study_state *s, struct field *field,
+		      uint64_t limit)
 {
 	struct gp_trial *trials = s->study->trials;
 	size_t best;
@@ -204,7 +205,7 @@ static size_t best_of(struct session *s, struct field *field, uint64_t limit)
 
 /* ---- choosing the advice ---- */
 
-uint64_t choice_limit(struct session *s)
+uint64_t choice_limit(struct study_state *s)
 {
 	uint64_t need;
 
@@ -219,7 +220,7 @@ uint64_t choice_limit(struct session *s)
  * replays from it do not show the need of other settings; the upper bounds of
  * the estimates are compared instead. The study's count: none certainly needs
  * at most limit. */
-static size_t best_by_estimate(struct session *s, const struct field *field,
+static size_t best_by_estimate(struct study_state *s, const struct field *field,
 			       uint64_t limit)
 {
 	struct gp_study *study = s->study;
@@ -245,7 +246,7 @@ static size_t best_by_estimate(struct session *s, const struct field *field,
 	return best;
 }
 
-static bool has_window(const struct session *s)
+static bool has_window(const struct study_state *s)
 {
 	const struct gp_study *study = s->study;
 
@@ -255,7 +256,7 @@ static bool has_window(const struct session *s)
 	return false;
 }
 
-size_t choice_best(struct session *s, enum who who, uint64_t limit)
+size_t choice_best(struct study_state *s, enum who who, uint64_t limit)
 {
 	bool is_estimate = has_window(s);
 	size_t best = s->study->count;
@@ -273,7 +274,7 @@ size_t choice_best(struct session *s, enum who who, uint64_t limit)
 
 /* Of a group of one case: the need, or its estimate; 0: it is not below
  * `than`. */
-static uint64_t need_below(struct session *s, struct gp_trial *trial,
+static uint64_t need_below(struct study_state *s, struct gp_trial *trial,
 			   uint64_t than)
 {
 	uint64_t need = 0;
@@ -291,7 +292,7 @@ static uint64_t need_below(struct session *s, struct gp_trial *trial,
 	return need < than ? need : 0;
 }
 
-size_t choice_nearest(struct session *s)
+size_t choice_nearest(struct study_state *s)
 {
 	struct gp_study *study = s->study;
 	uint64_t least = GP_UNLIMITED;
@@ -314,7 +315,7 @@ size_t choice_nearest(struct session *s)
 
 /* The estimated need; GP_UNLIMITED: unknown, or the setting must not be
  * advised. */
-static uint64_t likely_need(struct session *s, size_t i, size_t index)
+static uint64_t likely_need(struct study_state *s, size_t i, size_t index)
 {
 	struct gp_trial *trial = &s->study->trials[i];
 	uint64_t need;
@@ -326,7 +327,7 @@ static uint64_t likely_need(struct session *s, size_t i, size_t index)
 	return need ? need : GP_UNLIMITED;
 }
 
-size_t choice_likely(struct session *s, size_t index)
+size_t choice_likely(struct study_state *s, size_t index)
 {
 	struct gp_study *study = s->study;
 	uint64_t least = GP_UNLIMITED, as_it_is, most;

@@ -14,19 +14,19 @@ bool choice_takes_part(const struct gp_trial *trial, enum who who);
  * limit. Settings with a warning (gp_candidate_conf, or as combined by the
  * search) are chosen only if nothing else serves. The study's count:
  * there is none. */
-size_t choice_best(struct session *s, enum who who, uint64_t limit);
+size_t choice_best(struct study_state *s, enum who who, uint64_t limit);
 
 /* The largest need for which a change is advised although the present setting
  * fits. */
-uint64_t choice_limit(struct session *s);
+uint64_t choice_limit(struct study_state *s);
 
 /* For a group of one case that nothing serves: the trial with the smallest
  * need, or estimate of it. */
-size_t choice_nearest(struct session *s);
+size_t choice_nearest(struct study_state *s);
 
 /* The least unusual setting that is estimated to need about as little as the
  * best one; the study's count: none is estimated to need less than the present
  * one. */
-size_t choice_likely(struct session *s, size_t index);
+size_t choice_likely(struct study_state *s, size_t index);
 
 #endif

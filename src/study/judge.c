@@ -4,7 +4,7 @@
  * (study_cases is the outline).
  *
  * Until a case is judged, its kind is GP_VERDICT_FITS, unless it is undecided
- * or too small whatever is tried. The group of a session is the cases that a
+ * or too small whatever is tried. The current group is the cases that a
  * choice of a setting is for.
  */
 #include <stdlib.h>
@@ -76,7 +76,7 @@ static void note_facts(const struct gp_study_config *config,
 
 /* A profile includes what was reserved before it began, without the requests.
  * Live memory still proves that a device is too small. */
-static void note_recorded(struct session *s, size_t index)
+static void note_recorded(struct study_state *s, size_t index)
 {
 	const struct gp_case *c = &s->config->cases[index];
 	const struct gp_recorded recorded =
@@ -98,14 +98,14 @@ static void note_recorded(struct session *s, size_t index)
 		v->kind = GP_VERDICT_UNDECIDED;
 }
 
-static void notify(const struct session *s, const char *what)
+static void notify(const struct study_state *s, const char *what)
 {
 	if (s->config->progress)
 		s->config->progress(s->config->progress_arg, what);
 }
 
 /* Tries the table's settings, in addition to the present one. */
-static void try_table(struct session *s)
+static void try_table(struct study_state *s)
 {
 	const struct gp_study_config *config = s->config;
 	size_t count;
@@ -128,19 +128,19 @@ static uint32_t tried(const struct gp_study *study)
 
 /* ---- groups ---- */
 
-static void take_none(struct session *s)
+static void take_none(struct study_state *s)
 {
 	memset(s->is_in, 0, s->study->case_count * sizeof(*s->is_in));
 }
 
-static void take_only(struct session *s, size_t index)
+static void take_only(struct study_state *s, size_t index)
 {
 	take_none(s);
 	s->is_in[index] = true;
 }
 
 /* Returns the number of cases in the group. */
-static size_t take_kind(struct session *s, enum gp_verdict_kind kind)
+static size_t take_kind(struct study_state *s, enum gp_verdict_kind kind)
 {
 	size_t count = 0;
 
@@ -152,7 +152,7 @@ static size_t take_kind(struct session *s, enum gp_verdict_kind kind)
 }
 
 /* Whether any case is to be played. */
-static bool has_played(const struct session *s)
+static bool has_played(const struct study_state *s)
 {
 	for (size_t i = 0; i < s->study->case_count; i++)
 		if (trial_is_played(&s->study->verdicts[i]))
@@ -162,7 +162,7 @@ static bool has_played(const struct session *s)
 
 /* ---- cases that are neither undecided nor too small ---- */
 
-static bool is_fine(const struct session *s, const struct gp_trial *trial)
+static bool is_fine(const struct study_state *s, const struct gp_trial *trial)
 {
 	return trial_is_served(s, trial) && !trial->is_excluded &&
 	       trial_is_possible(trial);
@@ -170,7 +170,7 @@ static bool is_fine(const struct session *s, const struct gp_trial *trial)
 
 /* The trial to advise to the group: 0, the present setting; the study's count,
  * none. */
-static size_t choose_for_group(struct session *s)
+static size_t choose_for_group(struct study_state *s)
 {
 	struct gp_study *study = s->study;
 	uint64_t limit = GP_UNLIMITED;
@@ -189,7 +189,7 @@ static size_t choose_for_group(struct session *s)
 
 /* Finds the setting with the smallest need of all that can be searched: no
  * other one serves the trace with a granule less. */
-static void search_nearest(struct session *s, struct search *search)
+static void search_nearest(struct study_state *s, struct search *search)
 {
 	struct gp_verdict *v = &s->study->verdicts[search->index];
 	bool none_serves = search->is_complete;
@@ -200,7 +200,7 @@ static void search_nearest(struct session *s, struct search *search)
 	v->is_complete = search->is_complete && none_serves;
 }
 
-static bool is_served_by_any(struct session *s, bool for_sure)
+static bool is_served_by_any(struct study_state *s, bool for_sure)
 {
 	for (size_t i = 0; i < s->study->count; i++) {
 		struct gp_trial *trial = &s->study->trials[i];
@@ -215,7 +215,7 @@ static bool is_served_by_any(struct session *s, bool for_sure)
 
 /* A window does not show what other settings would have cached before it, so a
  * replay from its start proves nothing about them, whether it fails or not. */
-static void judge_window(struct session *s, size_t index)
+static void judge_window(struct study_state *s, size_t index)
 {
 	struct gp_verdict *v = &s->study->verdicts[index];
 	size_t likely = choice_likely(s, index);
@@ -226,7 +226,7 @@ static void judge_window(struct session *s, size_t index)
 }
 
 /* Only if nothing else serves the case, because limits are set for a reason. */
-static void try_without_limits(struct session *s)
+static void try_without_limits(struct study_state *s)
 {
 	const struct gp_candidate_conf *lifted;
 	struct gp_trial *trial;
@@ -241,7 +241,7 @@ static void try_without_limits(struct session *s)
 	}
 }
 
-static bool is_served_by_excluded(const struct session *s, size_t index)
+static bool is_served_by_excluded(const struct study_state *s, size_t index)
 {
 	for (size_t i = 0; i < s->study->count; i++) {
 		const struct gp_trial *trial = &s->study->trials[i];
@@ -253,7 +253,8 @@ static bool is_served_by_excluded(const struct session *s, size_t index)
 }
 
 /* For a case that nothing in the table serves: searches all values. */
-static void search_case(struct session *s, size_t index, struct search *search)
+static void search_case(struct study_state *s, size_t index,
+			struct search *search)
 {
 	struct gp_verdict *v = &s->study->verdicts[index];
 	uint32_t before = search->runs;
@@ -281,7 +282,7 @@ static void search_case(struct session *s, size_t index, struct search *search)
 
 /* For cases that each have a setting that serves, without one that serves
  * all. */
-static void judge_alone(struct session *s)
+static void judge_alone(struct study_state *s)
 {
 	struct gp_study *study = s->study;
 
@@ -300,7 +301,7 @@ static void judge_alone(struct session *s)
 }
 
 /* Advises one setting to all cases of the group. */
-static void advise(struct session *s, size_t best)
+static void advise(struct study_state *s, size_t best)
 {
 	struct gp_study *study = s->study;
 
@@ -320,7 +321,7 @@ static void advise(struct session *s, size_t best)
 
 /* Judges all cases that are neither undecided nor too small. Those that nothing
  * serves get their verdict first, and leave the group. */
-static void judge_open(struct session *s, struct search *search)
+static void judge_open(struct study_state *s, struct search *search)
 {
 	struct gp_study *study = s->study;
 	size_t best;
@@ -352,7 +353,7 @@ static void judge_open(struct session *s, struct search *search)
 
 /* No setting can help: the trial is the one of the table with the smallest
  * need. */
-static void judge_too_small(struct session *s)
+static void judge_too_small(struct study_state *s)
 {
 	for (size_t i = 0; i < s->study->case_count; i++) {
 		struct gp_verdict *v = &s->study->verdicts[i];
@@ -474,7 +475,7 @@ static void fill_unplayed(struct gp_verdict *v)
 	v->is_complete = true;
 }
 
-static void fill_verdict(struct session *s, size_t index)
+static void fill_verdict(struct study_state *s, size_t index)
 {
 	struct gp_study *study = s->study;
 	const struct gp_case *c = &s->config->cases[index];
@@ -515,7 +516,7 @@ static void fill_verdict(struct session *s, size_t index)
 }
 
 /* Sets the need of each trial, over the cases that were played. */
-static void note_needs(struct session *s)
+static void note_needs(struct study_state *s)
 {
 	const struct gp_study *study = s->study;
 
@@ -525,7 +526,7 @@ static void note_needs(struct session *s)
 		study->trials[i].need = trial_need(s, &study->trials[i]);
 }
 
-static void fill_verdicts(struct session *s)
+static void fill_verdicts(struct study_state *s)
 {
 	struct gp_study *study = s->study;
 
@@ -576,7 +577,7 @@ static struct gp_study_config complete(const struct gp_study_config *given)
 	return config;
 }
 
-static void study_cases(struct session *s)
+static void study_cases(struct study_state *s)
 {
 	struct gp_study *study = s->study;
 	const struct gp_study_config *config = s->config;
@@ -630,7 +631,7 @@ static enum gp_status study_checked(const struct gp_study_config *given,
 				    struct gp_diag *diag)
 {
 	const struct gp_study_config config = complete(given);
-	struct session s = {
+	struct study_state s = {
 		.config = &config,
 		.study = study,
 		.refused =

@@ -46,7 +46,7 @@ struct slice {
 	size_t index; /* the case that is searched */
 };
 
-static char *conf_of(const struct session *s, const struct slice *slice)
+static char *conf_of(const struct study_state *s, const struct slice *slice)
 {
 	char conf[96] = "";
 	size_t n = 0;
@@ -61,20 +61,21 @@ static char *conf_of(const struct session *s, const struct slice *slice)
 	return gp_candidate_apply(s->config->conf, conf);
 }
 
-static const struct gp_case *case_of(const struct session *s,
+static const struct gp_case *case_of(const struct study_state *s,
 				     const struct slice *slice)
 {
 	return &s->config->cases[slice->index];
 }
 
-static uint64_t capacity_of(const struct session *s, const struct slice *slice)
+static uint64_t capacity_of(const struct study_state *s,
+			    const struct slice *slice)
 {
 	return slice->capacity ? slice->capacity : case_of(s, slice)->capacity;
 }
 
 /* Whether the slice has to be searched: the release accepts the settings, they
  * may be used, and live memory, rounded by them, fits. */
-static bool is_open(struct session *s, const struct slice *slice,
+static bool is_open(struct study_state *s, const struct slice *slice,
 		    const char *conf)
 {
 	struct gp_settings settings;
@@ -91,7 +92,7 @@ static bool is_open(struct session *s, const struct slice *slice,
 				    capacity_of(s, slice));
 }
 
-static void add_found(struct session *s, const char *conf)
+static void add_found(struct study_state *s, const char *conf)
 {
 	struct gp_trial *trial =
 		trial_add(s, gp_mem_copy_text(conf, strlen(conf)), NULL);
@@ -102,7 +103,7 @@ static void add_found(struct session *s, const char *conf)
 
 /* Lowers the capacity to a granule below the least need of all trials; false:
  * it is not above that. */
-static bool lower(struct session *s, uint64_t *capacity)
+static bool lower(struct study_state *s, uint64_t *capacity)
 {
 	size_t nearest = choice_nearest(s);
 	uint64_t need = trial_need(s, &s->study->trials[nearest]);
@@ -116,7 +117,7 @@ static bool lower(struct session *s, uint64_t *capacity)
 
 /* ---- the slices ---- */
 
-static void take_over(struct session *s, const struct gp_cover *cover,
+static void take_over(struct study_state *s, const struct gp_cover *cover,
 		      struct search *search)
 {
 	size_t found = 0;
@@ -150,7 +151,7 @@ struct part {
 
 /* Slices that are searched side by side. */
 struct parts {
-	struct session *s;
+	struct study_state *s;
 	struct part items[SLICES];
 	size_t count;
 	struct part *turn[SLICES]; /* those that are searched on */
@@ -161,7 +162,7 @@ struct parts {
 
 static void open_part(struct parts *parts, const struct slice *slice)
 {
-	struct session *s = parts->s;
+	struct study_state *s = parts->s;
 	const struct gp_case *c = case_of(s, slice);
 	struct part *part = &parts->items[parts->count++];
 
@@ -195,7 +196,7 @@ static void search_part(void *arg, size_t piece)
 static void notify(void *arg, size_t piece)
 {
 	const struct parts *parts = arg;
-	const struct session *s = parts->s;
+	const struct study_state *s = parts->s;
 	char what[64];
 
 	(void)piece;
@@ -235,7 +236,8 @@ static bool take_turn(struct parts *parts, uint32_t budget)
  * needs that much at least, so it stays covered. What was found fails with less
  * than its need, and is tried once more to learn what fails with it.
  */
-static void descend(struct session *s, struct part *part, struct search *search)
+static void descend(struct study_state *s, struct part *part,
+		    struct search *search)
 {
 	const char *conf = part->cover.boxes->conf;
 	bool may_be_used = !trial_must_not(s, conf), is_lower;
@@ -248,7 +250,7 @@ static void descend(struct session *s, struct part *part, struct search *search)
 	gp_cover_resume(&part->cover, !is_lower);
 }
 
-static void close_part(struct session *s, struct part *part,
+static void close_part(struct study_state *s, struct part *part,
 		       struct search *search)
 {
 	if (part->is_open && s->status == GP_OK) {
@@ -299,7 +301,7 @@ static void open_parts(struct parts *parts, struct slice slice)
 static void search_parts(struct parts *parts, uint32_t budget,
 			 struct search *search)
 {
-	struct session *s = parts->s;
+	struct study_state *s = parts->s;
 
 	while (s->status == GP_OK && take_turn(parts, budget)) {
 		const struct gp_thread_pool_config pool = {
@@ -323,7 +325,7 @@ static uint32_t left_of(const struct search *search)
 }
 
 /* Whether the release has large_segment_size_mb and it may be used. */
-static bool may_vary_large(const struct session *s)
+static bool may_vary_large(const struct study_state *s)
 {
 	char *conf = gp_candidate_apply(s->config->conf, SOME_LARGE);
 	struct gp_settings settings;
@@ -337,7 +339,7 @@ static bool may_vary_large(const struct session *s)
 	return may;
 }
 
-static void search_apart(struct session *s, struct slice slice,
+static void search_apart(struct study_state *s, struct slice slice,
 			 struct search *search)
 {
 	struct parts parts = { .s = s, .is_descending = slice.capacity };
@@ -353,7 +355,7 @@ static void search_apart(struct session *s, struct slice slice,
 	search_parts(&parts, left_of(search), search);
 }
 
-void search_serving(struct session *s, struct search *search)
+void search_serving(struct study_state *s, struct search *search)
 {
 	const struct slice slice = { .index = search->index };
 
@@ -361,8 +363,8 @@ void search_serving(struct session *s, struct search *search)
 }
 
 /* Makes `most` runs at most. */
-static void search_whole(struct session *s, struct slice slice, uint64_t most,
-			 struct search *search)
+static void search_whole(struct study_state *s, struct slice slice,
+			 uint64_t most, struct search *search)
 {
 	struct parts parts = { .s = s, .is_descending = slice.capacity };
 
@@ -374,7 +376,7 @@ static void search_whole(struct session *s, struct slice slice, uint64_t most,
 		     search);
 }
 
-void search_together(struct session *s, struct search *search)
+void search_together(struct study_state *s, struct search *search)
 {
 	const struct slice slice = { .index = search->index };
 
@@ -383,7 +385,7 @@ void search_together(struct session *s, struct search *search)
 		     search);
 }
 
-void search_least(struct session *s, bool together, struct search *search)
+void search_least(struct study_state *s, bool together, struct search *search)
 {
 	struct slice slice = {
 		.capacity = GP_UNLIMITED,
@@ -405,7 +407,7 @@ void search_least(struct session *s, bool together, struct search *search)
 
 /* Whether each trial serves a case that the other does not, and together they
  * serve the whole group. */
-static bool complete_each_other(const struct session *s,
+static bool complete_each_other(const struct study_state *s,
 				const struct gp_trial *a,
 				const struct gp_trial *b)
 {
@@ -449,7 +451,7 @@ static char *both_of(const char *a, const char *b)
 	return conf;
 }
 
-static bool is_tried(const struct session *s, const char *conf)
+static bool is_tried(const struct study_state *s, const char *conf)
 {
 	for (size_t i = 0; i < s->study->count; i++)
 		if (!strcmp(s->study->trials[i].conf, conf))
@@ -458,7 +460,7 @@ static bool is_tried(const struct session *s, const char *conf)
 }
 
 /* Takes ownership of conf. Keeps a trial only if it serves all cases. */
-static void try_pair(struct session *s, char *conf, struct search *search)
+static void try_pair(struct study_state *s, char *conf, struct search *search)
 {
 	uint32_t before = s->study->replays;
 
@@ -471,7 +473,7 @@ static void try_pair(struct session *s, char *conf, struct search *search)
 }
 
 /* The order only matters if a setting is in both. */
-static void try_both(struct session *s, size_t i, size_t k,
+static void try_both(struct study_state *s, size_t i, size_t k,
 		     struct search *search)
 {
 	const char *a = s->study->trials[i].conf;
@@ -485,7 +487,7 @@ static void try_both(struct session *s, size_t i, size_t k,
 		try_pair(s, conf, search);
 }
 
-void search_pairs(struct session *s, struct search *search)
+void search_pairs(struct study_state *s, struct search *search)
 {
 	size_t count = s->study->count;
 

@@ -14,7 +14,7 @@
 
 #define TRIES 300 /* most replays to confirm a need */
 
-bool trial_must_not(const struct session *s, const char *conf)
+bool trial_must_not(const struct study_state *s, const char *conf)
 {
 	for (size_t i = 0; i < s->config->without_count; i++)
 		if (gp_conf_changes(conf, s->config->without[i],
@@ -23,7 +23,7 @@ bool trial_must_not(const struct session *s, const char *conf)
 	return false;
 }
 
-static void check_settings(const struct session *s, struct gp_trial *trial)
+static void check_settings(const struct study_state *s, struct gp_trial *trial)
 {
 	struct gp_settings settings;
 	struct gp_diag reason = { 0 };
@@ -35,7 +35,7 @@ static void check_settings(const struct session *s, struct gp_trial *trial)
 	trial->is_excluded = trial_must_not(s, trial->conf);
 }
 
-struct gp_trial *trial_add(struct session *s, char *conf,
+struct gp_trial *trial_add(struct study_state *s, char *conf,
 			   const struct gp_candidate_conf *candidate)
 {
 	struct gp_study *study = s->study;
@@ -59,7 +59,7 @@ struct gp_trial *trial_add(struct session *s, char *conf,
 }
 
 /* The conf must be one that the release accepts. */
-static struct gp_settings settings_of(const struct session *s,
+static struct gp_settings settings_of(const struct study_state *s,
 				      const struct gp_trial *trial)
 {
 	struct gp_settings settings;
@@ -70,7 +70,7 @@ static struct gp_settings settings_of(const struct session *s,
 	return settings;
 }
 
-static void notify(const struct session *s, const struct gp_trial *trial)
+static void notify(const struct study_state *s, const struct gp_trial *trial)
 {
 	char what[96];
 
@@ -83,7 +83,7 @@ static void notify(const struct session *s, const struct gp_trial *trial)
 }
 
 /* The run of that case, or an equivalent one; NULL: it failed. */
-static const struct run_outcome *play(struct session *s,
+static const struct run_outcome *play(struct study_state *s,
 				      const struct gp_trial *trial,
 				      size_t index, uint64_t capacity,
 				      enum gp_on_oom on_oom)
@@ -106,13 +106,13 @@ static const struct run_outcome *play(struct session *s,
 	return s->status == GP_OK ? outcome : NULL;
 }
 
-static bool is_served(const struct session *s, size_t index,
+static bool is_served(const struct study_state *s, size_t index,
 		      const struct run_outcome *outcome)
 {
 	return outcome->has_room && outcome->refused <= s->refused[index];
 }
 
-static uint64_t refused_without_limit(struct session *s, const char *conf,
+static uint64_t refused_without_limit(struct study_state *s, const char *conf,
 				      size_t index)
 {
 	struct gp_trial trial = { .conf = (char *)conf };
@@ -126,7 +126,8 @@ static uint64_t refused_without_limit(struct session *s, const char *conf,
 
 /* Of the requests that the present setting refuses, `most` in number: those
  * that are refused neither for lack of memory nor because of these settings. */
-static uint64_t refused_anyhow(struct session *s, size_t index, uint64_t most)
+static uint64_t refused_anyhow(struct study_state *s, size_t index,
+			       uint64_t most)
 {
 	char *plain;
 	uint64_t as_is, refused;
@@ -141,7 +142,7 @@ static uint64_t refused_anyhow(struct session *s, size_t index, uint64_t most)
 	return most < refused ? most : refused;
 }
 
-static void add_result(struct session *s, struct gp_trial *trial,
+static void add_result(struct study_state *s, struct gp_trial *trial,
 		       uint32_t index, const struct run_outcome *outcome)
 {
 	struct gp_trial_case *one = &trial->cases[index];
@@ -168,14 +169,14 @@ static void add_result(struct session *s, struct gp_trial *trial,
 }
 
 /* For the first trial, which is the present setting: computes s->refused. */
-static void note_refused(struct session *s, const struct gp_trial *trial,
+static void note_refused(struct study_state *s, const struct gp_trial *trial,
 			 uint32_t index, uint64_t refused)
 {
 	if (trial == s->study->trials)
 		s->refused[index] = refused_anyhow(s, index, refused);
 }
 
-void trial_play(struct session *s, struct gp_trial *trial)
+void trial_play(struct study_state *s, struct gp_trial *trial)
 {
 	if (!trial_is_possible(trial))
 		return;
@@ -207,7 +208,7 @@ struct ahead {
 	size_t count;
 };
 
-static struct ahead ahead_of(const struct session *s)
+static struct ahead ahead_of(const struct study_state *s)
 {
 	size_t most = s->study->count;
 	struct ahead ahead = {
@@ -235,8 +236,8 @@ static struct ahead ahead_of(const struct session *s)
 }
 
 /* Makes a case's replays in advance, from those of that trial on. */
-static void foresee(struct session *s, const struct ahead *ahead, size_t from,
-		    size_t index)
+static void foresee(struct study_state *s, const struct ahead *ahead,
+		    size_t from, size_t index)
 {
 	for (size_t i = from; i < ahead->count; i++)
 		ahead->asked[i].capacity = s->config->cases[index].capacity;
@@ -244,7 +245,7 @@ static void foresee(struct session *s, const struct ahead *ahead, size_t from,
 		     ahead->count - from, s->config->threads);
 }
 
-void trials_play(struct session *s)
+void trials_play(struct study_state *s)
 {
 	struct gp_study *study = s->study;
 	struct ahead ahead = ahead_of(s);
@@ -262,7 +263,7 @@ void trials_play(struct session *s)
 	free(ahead.asked);
 }
 
-uint64_t trial_peak(struct session *s, size_t index)
+uint64_t trial_peak(struct study_state *s, size_t index)
 {
 	const struct gp_trial *as_it_is = s->study->trials;
 	const struct run_outcome *outcome = NULL;
@@ -274,7 +275,7 @@ uint64_t trial_peak(struct session *s, size_t index)
 
 /* ---- for the current group ---- */
 
-bool trial_is_served(const struct session *s, const struct gp_trial *trial)
+bool trial_is_served(const struct study_state *s, const struct gp_trial *trial)
 {
 	for (size_t i = 0; i < s->config->case_count; i++)
 		if (s->is_in[i] && !trial->cases[i].is_served)
@@ -282,7 +283,7 @@ bool trial_is_served(const struct session *s, const struct gp_trial *trial)
 	return true;
 }
 
-uint64_t trial_need(const struct session *s, const struct gp_trial *trial)
+uint64_t trial_need(const struct study_state *s, const struct gp_trial *trial)
 {
 	uint64_t most = 0;
 
@@ -295,7 +296,7 @@ uint64_t trial_need(const struct session *s, const struct gp_trial *trial)
 	return most;
 }
 
-static bool serves_at(struct session *s, const struct gp_trial *trial,
+static bool serves_at(struct study_state *s, const struct gp_trial *trial,
 		      size_t index, uint64_t capacity)
 {
 	const struct run_outcome *outcome =
@@ -304,7 +305,7 @@ static bool serves_at(struct session *s, const struct gp_trial *trial,
 	return outcome && is_served(s, index, outcome);
 }
 
-bool trial_serves_group(struct session *s, const char *conf)
+bool trial_serves_group(struct study_state *s, const char *conf)
 {
 	struct gp_trial trial = { .conf = (char *)conf };
 	bool serves;
@@ -318,7 +319,7 @@ bool trial_serves_group(struct session *s, const char *conf)
 	return serves && s->status == GP_OK;
 }
 
-static uint64_t need_of(struct session *s, const struct gp_trial *trial,
+static uint64_t need_of(struct study_state *s, const struct gp_trial *trial,
 			size_t index)
 {
 	const struct gp_case *c = &s->config->cases[index];
@@ -352,7 +353,7 @@ static uint64_t need_of(struct session *s, const struct gp_trial *trial,
 	return bound.is_there ? bound.capacity : GP_UNLIMITED;
 }
 
-void trial_measure(struct session *s, struct gp_trial *trial)
+void trial_measure(struct study_state *s, struct gp_trial *trial)
 {
 	if (!trial_is_possible(trial))
 		return;
@@ -362,7 +363,7 @@ void trial_measure(struct session *s, struct gp_trial *trial)
 }
 
 /* Cached by divisions, because most settings round the same way. */
-static uint64_t live_rounded(struct session *s, size_t index,
+static uint64_t live_rounded(struct study_state *s, size_t index,
 			     const struct gp_settings *settings)
 {
 	const struct gp_case *c = &s->config->cases[index];
@@ -409,8 +410,9 @@ static uint64_t most_reserved(const struct gp_case *c,
 					 : 0));
 }
 
-bool trial_is_below_live(struct session *s, const struct gp_settings *settings,
-			 size_t index, uint64_t capacity)
+bool trial_is_below_live(struct study_state *s,
+			 const struct gp_settings *settings, size_t index,
+			 uint64_t capacity)
 {
 	const struct gp_case *c = &s->config->cases[index];
 
@@ -419,8 +421,8 @@ bool trial_is_below_live(struct session *s, const struct gp_settings *settings,
 }
 
 /* Whether a case is known, or shown by one replay, to need more. */
-static bool needs_more(struct session *s, struct gp_trial *trial, size_t index,
-		       uint64_t than)
+static bool needs_more(struct study_state *s, struct gp_trial *trial,
+		       size_t index, uint64_t than)
 {
 	struct gp_trial_case *one = &trial->cases[index];
 	struct gp_settings settings;
@@ -435,7 +437,8 @@ static bool needs_more(struct session *s, struct gp_trial *trial, size_t index,
 	return one->need_above >= than;
 }
 
-void trial_measure_to(struct session *s, struct gp_trial *trial, uint64_t most)
+void trial_measure_to(struct study_state *s, struct gp_trial *trial,
+		      uint64_t most)
 {
 	if (!trial_is_possible(trial))
 		return;
@@ -447,7 +450,7 @@ void trial_measure_to(struct session *s, struct gp_trial *trial, uint64_t most)
 }
 
 /* The trial's replay of a case without limit; borrows settings. */
-static struct gp_replay_config run_of(const struct session *s,
+static struct gp_replay_config run_of(const struct study_state *s,
 				      const struct gp_trial *trial,
 				      const struct gp_case *c,
 				      const struct gp_settings *settings)
@@ -463,7 +466,8 @@ static struct gp_replay_config run_of(const struct session *s,
 	};
 }
 
-static void estimate(struct session *s, struct gp_trial *trial, size_t index)
+static void estimate(struct study_state *s, struct gp_trial *trial,
+		     size_t index)
 {
 	struct gp_trial_case *one = &trial->cases[index];
 	struct gp_settings settings = settings_of(s, trial);
@@ -485,12 +489,12 @@ static void estimate(struct session *s, struct gp_trial *trial, size_t index)
 	}
 }
 
-static bool is_window(const struct session *s, size_t index)
+static bool is_window(const struct study_state *s, size_t index)
 {
 	return trial_is_of_part(&s->study->verdicts[index]);
 }
 
-void trial_estimate(struct session *s, struct gp_trial *trial)
+void trial_estimate(struct study_state *s, struct gp_trial *trial)
 {
 	for (size_t i = 0; i < s->config->case_count; i++)
 		if (s->is_in[i] && is_window(s, i) && s->status == GP_OK &&
@@ -502,7 +506,8 @@ void trial_estimate(struct session *s, struct gp_trial *trial)
 
 /* Without an estimate the need is exact: the case is complete, or the setting
  * caches as the recorded one did. */
-static uint64_t high_of(struct session *s, struct gp_trial *trial, size_t index)
+static uint64_t high_of(struct study_state *s, struct gp_trial *trial,
+			size_t index)
 {
 	struct gp_trial_case *one = &trial->cases[index];
 
@@ -513,7 +518,7 @@ static uint64_t high_of(struct session *s, struct gp_trial *trial, size_t index)
 	return one->need;
 }
 
-uint64_t trial_high(struct session *s, struct gp_trial *trial)
+uint64_t trial_high(struct study_state *s, struct gp_trial *trial)
 {
 	uint64_t most = 0;
 
@@ -531,7 +536,7 @@ uint64_t trial_high(struct session *s, struct gp_trial *trial)
 	return most;
 }
 
-bool trial_is_sure(struct session *s, struct gp_trial *trial)
+bool trial_is_sure(struct study_state *s, struct gp_trial *trial)
 {
 	for (size_t i = 0; i < s->config->case_count; i++) {
 		uint64_t capacity = s->config->cases[i].capacity;

@@ -12,7 +12,7 @@ struct rounded_live {
 };
 
 /* State shared by all parts of a study. */
-struct session {
+struct study_state {
 	const struct gp_study_config *config;
 	struct gp_study *study;
 	size_t room; /* of study->trials */
@@ -27,48 +27,50 @@ struct session {
 };
 
 /* Whether that setting must not be used: config.without. */
-bool trial_must_not(const struct session *s, const char *conf);
+bool trial_must_not(const struct study_state *s, const char *conf);
 /* Takes ownership of conf; NULL: there is a trial of that setting already. */
-struct gp_trial *trial_add(struct session *s, char *conf,
+struct gp_trial *trial_add(struct study_state *s, char *conf,
 			   const struct gp_candidate_conf *candidate);
 
 /* Replays every case that is to be played at its capacity, and stores the
  * results. */
-void trial_play(struct session *s, struct gp_trial *trial);
+void trial_play(struct study_state *s, struct gp_trial *trial);
 /* The same for all trials, on as many threads as there may be. */
-void trials_play(struct session *s);
+void trials_play(struct study_state *s);
 
 /* ---- for the current group ---- */
 
-bool trial_is_served(const struct session *s, const struct gp_trial *trial);
+bool trial_is_served(const struct study_state *s, const struct gp_trial *trial);
 /* The same for a setting without a trial; replays are made until a case of the
  * group is not served. */
-bool trial_serves_group(struct session *s, const char *conf);
+bool trial_serves_group(struct study_state *s, const char *conf);
 /* The need of the case that needs most; 0: not all were measured. */
-uint64_t trial_need(const struct session *s, const struct gp_trial *trial);
+uint64_t trial_need(const struct study_state *s, const struct gp_trial *trial);
 
 /* Measures the need of each case, unless it is known. */
-void trial_measure(struct session *s, struct gp_trial *trial);
+void trial_measure(struct study_state *s, struct gp_trial *trial);
 /* The same, unless a single replay shows that the need is above `most`. */
-void trial_measure_to(struct session *s, struct gp_trial *trial, uint64_t most);
+void trial_measure_to(struct study_state *s, struct gp_trial *trial,
+		      uint64_t most);
 
 /* Whether what may be reserved of the capacity is less than live memory as the
  * settings round it: then no settings that round so serve every request. */
-bool trial_is_below_live(struct session *s, const struct gp_settings *settings,
-			 size_t index, uint64_t capacity);
+bool trial_is_below_live(struct study_state *s,
+			 const struct gp_settings *settings, size_t index,
+			 uint64_t capacity);
 
 /* Estimates the need of cases that are windows, once. */
-void trial_estimate(struct session *s, struct gp_trial *trial);
+void trial_estimate(struct study_state *s, struct gp_trial *trial);
 /* An upper bound of the need: of windows as estimated. 0: not known. */
-uint64_t trial_high(struct session *s, struct gp_trial *trial);
+uint64_t trial_high(struct study_state *s, struct gp_trial *trial);
 /* Whether a trial that is served would certainly be served if the program ran
  * with it from its start; a replay of a window begins with what other settings
  * cached. */
-bool trial_is_sure(struct session *s, struct gp_trial *trial);
+bool trial_is_sure(struct study_state *s, struct gp_trial *trial);
 
 /* What the present setting reserves for that case on a device without limit; 0:
  * not known. */
-uint64_t trial_peak(struct session *s, size_t index);
+uint64_t trial_peak(struct study_state *s, size_t index);
 
 /* Whether replays of the case show anything about its capacity. */
 static inline bool trial_is_played(const struct gp_verdict *verdict)
