@@ -37,9 +37,11 @@ void gp_json_trace_wrong(struct gp_json_trace *t, const char *owner,
 void gp_json_trace_twice(struct gp_json_trace *t, const char *owner,
 			 const char *key)
 {
-	if (!t->scan->status)
-		t->scan->status = gp_diag_set(
-			t->diag, GP_INPUT, "%s has \"%s\" twice", owner, key);
+	if (t->scan->status)
+		return;
+	gp_diag_hint(t->diag, "a key may occur only once in an object");
+	t->scan->status = gp_diag_set(t->diag, GP_INPUT, "%s has \"%s\" twice",
+				      owner, key);
 }
 
 bool gp_json_trace_number(struct gp_json_trace *t, const char *owner,
@@ -119,6 +121,26 @@ bool gp_json_trace_text(struct gp_json_trace *t, const char *owner,
 	if (json_is_string(value))
 		return true;
 	gp_json_trace_wrong(t, owner, key, value, "a text");
+	return false;
+}
+
+bool gp_json_trace_flag(struct gp_json_trace *t, const char *owner,
+			const char *key, const json_t *value)
+{
+	if (value && !json_is_null(value) && !json_is_boolean(value))
+		gp_json_trace_wrong(t, owner, key, value, "true or false");
+	return json_is_true(value);
+}
+
+bool gp_json_trace_has(struct gp_json_trace *t, const char *owner,
+		       const char *key, const json_t *value, json_type type)
+{
+	if (!value || json_is_null(value))
+		return false;
+	if (json_typeof(value) == type)
+		return true;
+	gp_json_trace_wrong(t, owner, key, value,
+			    type == JSON_ARRAY ? "a list" : "an object");
 	return false;
 }
 
@@ -228,9 +250,12 @@ static void read_source(struct gp_json_trace *t, const json_t *source)
 {
 	const char *kind = json_string_value(json_object_get(source, "kind"));
 
+	if (!gp_json_trace_has(t, "the trace", "source", source, JSON_OBJECT))
+		return;
 	if (kind)
 		gp_build_source(t->build, kind);
-	if (json_is_true(json_object_get(source, "complete")))
+	if (gp_json_trace_flag(t, "source", "complete",
+			       json_object_get(source, "complete")))
 		gp_build_complete(t->build, true);
 	read_torch(t, json_string_value(json_object_get(source, "torch")));
 }
@@ -241,7 +266,9 @@ static void read_release(struct gp_json_trace *t, const json_t *release)
 	const char *why = json_string_value(json_object_get(release, "why"));
 	uint64_t first = 0, last = UINT8_MAX;
 
-	if (!gp_json_trace_number(t, "release", "first",
+	if (!gp_json_trace_has(t, "the trace", "release", release,
+			       JSON_OBJECT) ||
+	    !gp_json_trace_number(t, "release", "first",
 				  json_object_get(release, "first"), &first) ||
 	    !gp_json_trace_number(t, "release", "last",
 				  json_object_get(release, "last"), &last))
@@ -401,6 +428,8 @@ static bool adds_to_header(const json_t *line)
 static void add_sites(struct gp_json_trace *t, const json_t *sites,
 		      const json_t *callers)
 {
+	if (!gp_json_trace_has(t, "the line", "sites", sites, JSON_ARRAY))
+		return;
 	while (t->caller_count < t->site_count) {
 		json_t *none = json_integer(-1);
 
@@ -416,6 +445,7 @@ static void add_sites(struct gp_json_trace *t, const json_t *sites,
 
 static void add_owners(struct gp_json_trace *t, const json_t *owners)
 {
+	gp_json_trace_has(t, "the line", "owners", owners, JSON_ARRAY);
 	for (size_t i = 0; i < json_array_size(owners) && !t->scan->status; i++)
 		add_owner(t, json_array_get(owners, i));
 }
@@ -424,6 +454,7 @@ static void add_owners(struct gp_json_trace *t, const json_t *owners)
 static void add_owned(struct gp_json_trace *t, uint32_t device,
 		      const json_t *owned)
 {
+	gp_json_trace_has(t, "the device", "owned", owned, JSON_ARRAY);
 	for (size_t i = 0; i < json_array_size(owned); i++) {
 		const json_t *pair = json_array_get(owned, i);
 		uint64_t name = 0;
@@ -445,15 +476,20 @@ static void add_owned(struct gp_json_trace *t, uint32_t device,
 
 static void add_devices(struct gp_json_trace *t, const json_t *devices)
 {
+	gp_json_trace_has(t, "the line", "devices", devices, JSON_ARRAY);
 	for (size_t i = 0; i < json_array_size(devices) && !t->scan->status;
 	     i++) {
 		const json_t *d = json_array_get(devices, i);
+		const json_t *number = json_object_get(d, "device");
 		const json_t *stats = json_object_get(d, "memory_stats");
-		uint64_t ordinal = 0;
+		uint64_t ordinal;
 		uint32_t device;
 
-		if (!gp_json_trace_number(t, "the device", "device",
-					  json_object_get(d, "device"),
+		if (!number)
+			gp_json_trace_wrong(t, "the device", "device", NULL,
+					    "");
+		if (!number ||
+		    !gp_json_trace_number(t, "the device", "device", number,
 					  &ordinal) ||
 		    !gp_json_trace_device(t, ordinal, &device))
 			return;
@@ -515,6 +551,13 @@ static enum gp_status resolve_sites(struct gp_json_trace *t)
 	enum gp_status status = GP_OK;
 	size_t i;
 
+	if (t->caller_count > t->site_count) {
+		gp_diag_hint(t->diag, "each is of the site with its index");
+		status = gp_diag_set(t->diag, GP_INPUT,
+				     "\"callers\" has %zu elements, and "
+				     "\"sites\" %zu",
+				     t->caller_count, t->site_count);
+	}
 	for (i = 0; i < t->site_count && !status; i++) {
 		uint32_t caller =
 			i < t->caller_count ? t->callers[i] : GP_NO_SITE;

@@ -66,6 +66,12 @@ bool gp_json_trace_owner(struct gp_json_trace *trace, const char *owner,
 			 const json_t *value, uint32_t *to);
 bool gp_json_trace_text(struct gp_json_trace *trace, const char *owner,
 			const char *key, const json_t *value);
+/* An optional flag: true or false; null: as if it were missing. */
+bool gp_json_trace_flag(struct gp_json_trace *trace, const char *owner,
+			const char *key, const json_t *value);
+/* Whether there is a value, which then must be of that type. */
+bool gp_json_trace_has(struct gp_json_trace *trace, const char *owner,
+		       const char *key, const json_t *value, json_type type);
 /* Fails because that key of owner is not as it must be. */
 void gp_json_trace_wrong(struct gp_json_trace *trace, const char *owner,
 			 const char *key, const json_t *value,

@@ -7,6 +7,16 @@
 #include "base/mem.h"
 #include "formats/json_trace.h"
 
+/* The index of a key in a list; count: it is not one of them. */
+static size_t find_key(const char *const *keys, size_t count, const char *key)
+{
+	size_t i = 0;
+
+	while (i < count && strcmp(key, keys[i]) != 0)
+		i++;
+	return i;
+}
+
 /* ---- "start" and "end": PyTorch's segments and blocks ---- */
 
 /* A segment while its keys are read; they may follow its blocks. */
@@ -127,7 +137,8 @@ static void read_member(struct segment *s, const char *key, const json_t *value)
 	} else if (!strcmp(key, "segment_pool_id")) {
 		gp_json_trace_pool(s->t, owner, key, value, &s->segment.pool);
 	} else if (!strcmp(key, "is_expandable")) {
-		s->segment.is_expandable = json_is_true(value);
+		s->segment.is_expandable =
+			gp_json_trace_flag(s->t, owner, key, value);
 	} else if (!strcmp(key, "reservation_offset")) {
 		gp_json_trace_number(s->t, owner, key, value,
 				     &s->segment.offset);
@@ -136,9 +147,23 @@ static void read_member(struct segment *s, const char *key, const json_t *value)
 	}
 }
 
+static const char *const segment_keys[] = {
+	"address",
+	"total_size",
+	"stream",
+	"segment_type",
+	"segment_pool_id",
+	"is_expandable",
+	"reservation_offset",
+	"site",
+	"blocks",
+};
+#define SEGMENT_KEYS (sizeof(segment_keys) / sizeof(*segment_keys))
+
 static void read_members(struct segment *s)
 {
 	struct gp_json_scan *scan = s->t->scan;
+	bool has[SEGMENT_KEYS + 1] = { false };
 	char key[GP_JSON_KEY_ROOM];
 	struct gp_json_walk walk;
 	json_t *value;
@@ -146,14 +171,19 @@ static void read_members(struct segment *s)
 	if (!gp_json_enter(scan, '{', &walk))
 		return;
 	while (gp_json_next_key(scan, &walk, key)) {
-		if (!strcmp(key, "blocks")) {
-			read_blocks(s);
-		} else if (!strcmp(key, "frames")) {
+		size_t known = find_key(segment_keys, SEGMENT_KEYS, key);
+
+		if (known == SEGMENT_KEYS) {
 			gp_json_skip(scan);
+		} else if (has[known]) {
+			gp_json_trace_twice(s->t, "a segment", key);
+		} else if (!strcmp(key, "blocks")) {
+			read_blocks(s);
 		} else if ((value = gp_json_value(scan))) {
 			read_member(s, key, value);
 			json_decref(value);
 		}
+		has[known] = true;
 	}
 }
 
@@ -199,15 +229,21 @@ static void read_state(struct gp_json_trace *t, uint32_t device, bool is_end)
 	const char *name = is_end ? "end" : "start";
 	struct gp_json_walk walk, list;
 	char key[GP_JSON_KEY_ROOM];
+	bool has_segments = false;
 	size_t number = 0;
 
 	gp_build_end_state(t->build, device, is_end);
 	if (!gp_json_enter(t->scan, '{', &walk))
 		return;
 	while (gp_json_next_key(t->scan, &walk, key)) {
-		if (strcmp(key, "segments") != 0)
+		if (strcmp(key, "segments") != 0) {
 			gp_json_skip(t->scan);
-		else if (gp_json_enter(t->scan, '[', &list))
+			continue;
+		}
+		if (has_segments)
+			gp_json_trace_twice(t, name, key);
+		has_segments = true;
+		if (gp_json_enter(t->scan, '[', &list))
 			while (gp_json_next(t->scan, &list))
 				read_segment(t, device, name, number++);
 	}
@@ -254,6 +290,8 @@ static void read_guesses(struct gp_json_trace *t, uint32_t device,
 	const struct gp_guess_row *rows;
 	size_t count, i;
 
+	if (!gp_json_trace_has(t, "the device", "guesses", object, JSON_OBJECT))
+		return;
 	rows = gp_guess_table(&count);
 	for (i = 0; i < count; i++)
 		gp_json_trace_number(
@@ -329,16 +367,6 @@ static const char *const device_keys[] = { "device",	  "events",
 					   "total_memory" };
 #define DEVICE_KEYS (sizeof(device_keys) / sizeof(*device_keys))
 
-/* DEVICE_KEYS: unknown. */
-static size_t find_device_key(const char *key)
-{
-	size_t i = 0;
-
-	while (i < DEVICE_KEYS && strcmp(key, device_keys[i]) != 0)
-		i++;
-	return i;
-}
-
 static void read_device_key(struct gp_json_trace *t, uint32_t device,
 			    const char *key)
 {
@@ -370,7 +398,7 @@ void gp_json_trace_read_device(struct gp_json_trace *t, size_t number)
 	if (!gp_json_enter(t->scan, '{', &walk))
 		return;
 	while (gp_json_next_key(t->scan, &walk, key)) {
-		size_t known = find_device_key(key);
+		size_t known = find_key(device_keys, DEVICE_KEYS, key);
 
 		if (known == DEVICE_KEYS) {
 			gp_json_skip(t->scan);
@@ -385,4 +413,9 @@ void gp_json_trace_read_device(struct gp_json_trace *t, size_t number)
 			read_device_key(t, device, key);
 		}
 	}
+	if (*has)
+		return;
+	gp_json_trace_wrong(t, "the device", "device", NULL, "");
+	if (!*t->diag->record)
+		gp_diag_record(t->diag, "devices, element %zu", number);
 }

@@ -182,15 +182,17 @@ static bool take_text(struct gp_json_trace *t, const struct raw *raw,
 	return has(raw, key);
 }
 
-static bool is_true(const struct raw *raw, enum key key)
+static bool is_true(struct gp_json_trace *t, const struct raw *raw,
+		    enum key key)
 {
 	return raw->is_plain ? raw->is_true & BIT(key)
-			     : json_is_true(value_of(raw, key));
+			     : gp_json_trace_flag(t, raw->op, names[key],
+						  value_of(raw, key));
 }
 
 static bool is_false(const struct raw *raw, enum key key)
 {
-	return raw->is_plain ? has(raw, key) && !is_true(raw, key)
+	return raw->is_plain ? has(raw, key) && !(raw->is_true & BIT(key))
 			     : json_is_false(value_of(raw, key));
 }
 
@@ -347,20 +349,20 @@ static bool read_text(struct gp_json_trace *t, const struct raw *raw,
 	return true;
 }
 
-static void read_flags(const struct raw *raw, struct gp_event *event)
+static bool read_flags(struct gp_json_trace *t, const struct raw *raw,
+		       struct gp_event *event)
 {
-	if (is_true(raw, INFERRED))
+	if (is_true(t, raw, INFERRED))
 		event->flags |= GP_INFERRED;
-	if (is_true(raw, REFUSED) && event->kind == GP_ALLOC)
+	if (event->kind == GP_ALLOC && is_true(t, raw, REFUSED))
 		event->flags |= GP_REFUSED;
-	if (is_true(raw, RESTORED) && event->kind == GP_ALLOC)
+	if (event->kind == GP_ALLOC && is_true(t, raw, RESTORED))
 		event->flags |= GP_RESTORED;
-	if (event->kind != GP_FREE)
-		return;
-	if (is_true(raw, AT_ONCE))
+	if (event->kind == GP_FREE && is_true(t, raw, AT_ONCE))
 		event->flags |= GP_AT_ONCE;
-	else if (is_false(raw, AT_ONCE))
+	else if (event->kind == GP_FREE && is_false(raw, AT_ONCE))
 		event->flags |= GP_BUILD_LATE;
+	return !t->scan->status;
 }
 
 static bool find_device(struct gp_json_trace *t, const struct raw *raw,
@@ -398,8 +400,8 @@ static bool deliver(struct gp_json_trace *t, uint32_t device, struct raw *raw)
 	    read_stream_pool(t, raw, &event) && read_fraction(t, raw, &event) &&
 	    read_stage(t, raw, &event) && read_text(t, raw, &event) &&
 	    take_index(t, raw, OWNER, GP_NO_OWNER, gp_json_trace_owner,
-		       &owner)) {
-		read_flags(raw, &event);
+		       &owner) &&
+	    read_flags(t, raw, &event)) {
 		gp_build_event(t->build, device, &event, name);
 		if (owner != GP_NO_OWNER &&
 		    (event.kind == GP_ALLOC || event.kind == GP_FREE))

@@ -276,9 +276,12 @@ static enum gp_status number_start(struct gp_build_device *d,
 		if (block->state == GP_INACTIVE)
 			continue;
 		gp_diag_record(diag, "start, block 0x%" PRIx64, block->addr);
-		if (!has_name && block->state == GP_ACTIVE)
+		if (!has_name && block->state == GP_ACTIVE) {
+			gp_diag_hint(diag, "give it any \"id\" that no other "
+					   "block has");
 			return gp_diag_set(diag, GP_INPUT,
 					   "a live block has no id");
+		}
 		if (find(n, name) != GP_MAP_NONE)
 			return gp_diag_set(diag, GP_INPUT,
 					   "two blocks have id %" PRIu64, name);
@@ -349,8 +352,10 @@ static enum gp_status number_event(const struct gp_build *build,
 		if (event->id == GP_NO_ID)
 			return GP_OK;
 		event->id = find(n, name);
-		if (event->id == GP_MAP_NONE)
+		if (event->id == GP_MAP_NONE) {
+			hint_free(d, i, name, diag);
 			return bad(build, d, i, "not known", diag);
+		}
 		if (event->kind == GP_FREE_COMPLETED &&
 		    n->states[event->id] == LIVE)
 			return bad(build, d, i, "live", diag);
@@ -438,6 +443,8 @@ static enum gp_status finish_requests(struct gp_build *build,
 	if (!status)
 		status = settle_claims(build, d, &d->start_claims, SIZE_MAX, &n,
 				       diag);
+	if (!status)
+		status = settle_claims(build, d, &d->claims, 0, &n, diag);
 	for (i = 0; i < d->event_count && !status; i++) {
 		status = number_event(build, d, i, &n, diag);
 		if (!status)
