@@ -400,11 +400,21 @@ static bool has_guessed(const struct gp_trace *trace)
 					strlen(GP_VALUES_KNOWN)) != 0;
 }
 
-static enum gp_status check(const char *path, struct gp_recorded_options how,
+/* What was written to a pipe or a terminal cannot be read again. */
+static bool is_file(const char *path)
+{
+	struct stat about;
+
+	return !stat(path, &about) && S_ISREG(about.st_mode);
+}
+
+/* Replays the trace at that path, or else what it was made of. */
+static enum gp_status check(const char *path, const char *part,
+			    struct gp_recorded_options how,
 			    struct gp_recorded_result *result,
 			    struct gp_diag *diag)
 {
-	struct gp_input_config config = { .path = path };
+	struct gp_input_config config = { .path = is_file(path) ? path : part };
 	struct gp_trace *trace;
 	struct gp_plan plan = { 0 };
 	enum gp_status status = gp_input_read(&config, &trace, diag);
@@ -463,8 +473,8 @@ static enum gp_status take(const struct part *of, const char *folder,
 		gp_diag_hint(diag, "what the program did is in %s", part);
 		return status;
 	}
+	status = check(output, part, how, result, diag);
 	unlink(part);
-	status = check(output, how, result, diag);
 	if (status == GP_OK && !how.quiet)
 		print_calls(calls, how.context);
 	unlink(calls);

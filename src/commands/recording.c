@@ -386,10 +386,17 @@ static enum gp_status prepare(struct session *s, struct gp_diag *diag)
 	return status;
 }
 
+/* What would fail only after the program has run is told before. */
 static enum gp_status make_parts(struct session *s, struct gp_diag *diag)
 {
 	char name[PATH_MAX], here[PATH_MAX];
+	struct stat about;
 
+	if (!stat(s->output, &about) && S_ISDIR(about.st_mode)) {
+		gp_diag_file(diag, s->output);
+		return gp_diag_set(diag, GP_SYSTEM, "cannot write it: %s",
+				   strerror(EISDIR));
+	}
 	if (*s->output == '/' || !getcwd(here, sizeof(here)))
 		snprintf(name, sizeof(name), "%s.XXXXXX", s->output);
 	else if ((size_t)snprintf(name, sizeof(name), "%s/%s.XXXXXX", here,

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -78,6 +80,40 @@ START_TEST(test_one_whose_writer_was_killed_does_too)
 }
 END_TEST
 
+/* One window of two has room: its lines are kept, and the program goes on. */
+START_TEST(test_a_full_disk_ends_it_and_not_the_program)
+{
+	const struct rlimit room = { 1 << 20, RLIM_INFINITY };
+	char said[200] = "";
+	int status = -1, ends[2];
+	struct stat about;
+	pid_t child;
+
+	set_path();
+	ck_assert_int_eq(pipe(ends), 0);
+	child = fork();
+	if (!child) {
+		dup2(ends[1], STDERR_FILENO);
+		signal(SIGXFSZ, SIG_IGN);
+		if (setrlimit(RLIMIT_FSIZE, &room) || !journal_open(path))
+			_exit(1);
+		put_many();
+		journal_close();
+		_exit(0);
+	}
+	waitpid(child, &status, 0);
+	close(ends[1]);
+	ck_assert_int_gt(read(ends[0], said, sizeof(said) - 1), 0);
+	close(ends[0]);
+	ck_assert_int_eq(status, 0);
+	ck_assert_str_eq(said, "gpupool: what the program does from now on is "
+			       "not recorded: File too large\n");
+	ck_assert_int_eq(stat(path, &about), 0);
+	ck_assert_int_eq(about.st_size, 1 << 20);
+	unlink(path);
+}
+END_TEST
+
 START_TEST(test_one_that_is_there_is_left_alone)
 {
 	FILE *file;
@@ -102,6 +138,7 @@ int main(void)
 	const struct suite_test tests[] = {
 		{ test_a_closed_one_holds_what_was_put, 0 },
 		{ test_one_whose_writer_was_killed_does_too, 0 },
+		{ test_a_full_disk_ends_it_and_not_the_program, 0 },
 		{ test_one_that_is_there_is_left_alone, 0 },
 	};
 

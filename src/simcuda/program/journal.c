@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -18,22 +19,35 @@ static struct {
 	off_t before; /* bytes before the window */
 } journal = { .file = -1 };
 
+/* Without pages of its own on the disk, a window of a full disk would end the
+ * program when it is written to. */
 static bool map_window(void)
 {
-	if (ftruncate(journal.file, journal.before + (off_t)WINDOW))
-		return false;
-	journal.window = mmap(NULL, WINDOW, PROT_READ | PROT_WRITE, MAP_SHARED,
-			      journal.file, journal.before);
+	int error =
+		posix_fallocate(journal.file, journal.before, (off_t)WINDOW);
+
+	journal.used = 0;
+	if (!error)
+		journal.window = mmap(NULL, WINDOW, PROT_READ | PROT_WRITE,
+				      MAP_SHARED, journal.file, journal.before);
 	if (journal.window == MAP_FAILED)
 		journal.window = NULL;
-	journal.used = 0;
+	if (error)
+		dprintf(STDERR_FILENO,
+			"gpupool: what the program does from now on is not "
+			"recorded: %s\n",
+			strerror(error));
 	return journal.window;
 }
 
 bool journal_open(const char *path)
 {
 	journal.file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	return journal.file >= 0 && map_window();
+	if (journal.file < 0 || map_window())
+		return journal.file >= 0;
+	close(journal.file);
+	unlink(path);
+	return false;
 }
 
 static void next_window(void)
@@ -41,7 +55,8 @@ static void next_window(void)
 	munmap(journal.window, WINDOW);
 	journal.window = NULL;
 	journal.before += (off_t)WINDOW;
-	map_window();
+	if (!map_window() && ftruncate(journal.file, journal.before))
+		journal.used = 0; /* the zeros remain, as after a crash */
 }
 
 void journal_put(const char *text, size_t length)
@@ -59,7 +74,7 @@ void journal_put(const char *text, size_t length)
 	}
 }
 
-/* If truncating fails, the zeros remain, as after a crash. */
+/* If truncating fails, the zeros remain. */
 void journal_close(void)
 {
 	if (!journal.window)

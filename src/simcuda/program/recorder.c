@@ -173,6 +173,8 @@ static void open_journal(void)
 		snprintf(path, sizeof(path), "%s/%s.jsonl", recorder.path,
 			 recorder.file);
 		recorder.is_open = journal_open(path);
+		if (!recorder.is_open && access(path, F_OK))
+			break; /* it cannot be written */
 	}
 	recorder.process = getpid();
 	if (recorder.is_open)
