@@ -179,11 +179,34 @@ static enum gp_status do_trace(struct session *s, struct gp_diag *diag)
 
 /* ---- of a CSV ---- */
 
+/* Spans have sizes as they are, and no run. */
+static enum gp_status check_csv(const struct gp_options *options,
+				struct gp_diag *diag)
+{
+	struct gp_options others = *options;
+
+	others.capacity = 0;
+	if (options->round)
+		return gp_diag_usage(
+			diag, "floor",
+			"--round has no effect on spans, whose sizes are as "
+			"they are",
+			"a column alignment says where each may begin");
+	if (gp_plan_has_settings(&others))
+		return gp_diag_usage(diag, "floor",
+				     "settings have no effect on spans, which "
+				     "have no run",
+				     "give a trace, or leave them out");
+	return GP_OK;
+}
+
 static enum gp_status do_csv(struct session *s, struct gp_diag *diag)
 {
 	uint64_t capacity = s->options->capacity;
-	enum gp_status status;
+	enum gp_status status = check_csv(s->options, diag);
 
+	if (status != GP_OK)
+		return status;
 	s->devices = gp_mem_alloc(1, sizeof(*s->devices));
 	status = gp_spans_read(s->options->operands[0], &s->devices->spans,
 			       diag);
