@@ -580,15 +580,29 @@ static void release(struct question *q)
 		free(q->made[i]);
 }
 
+/* The client was not told which folders it may name. */
+static json_t *refuse_folder(const struct question *q,
+			     const struct gp_mcp_shelf *shelf)
+{
+	char hint[400] = "name a trace with its folder: ", safe[512];
+
+	for (size_t i = 0; i < shelf->folder_count; i++) {
+		size_t length = strlen(hint);
+
+		snprintf(hint + length, sizeof(hint) - length, "%s%s",
+			 i ? ", " : "", shelf->folders[i]);
+	}
+	return refuse(q->tool, "not in a folder that may be read: ", q->trace,
+		      gp_safe_text(hint, safe, sizeof(safe)));
+}
+
 /* NULL: the trace may be read. Not standard input, which is the protocol's, and
  * no pipes or devices, which may not end. */
 static json_t *check_trace(const struct question *q,
 			   const struct gp_mcp_shelf *shelf, struct stat *file)
 {
 	if (!is_allowed(shelf, q->trace))
-		return refuse(q->tool,
-			      "not in a folder that may be read: ", q->trace,
-			      NULL);
+		return refuse_folder(q, shelf);
 	if (stat(q->trace, file)) {
 		char what[128];
 

@@ -314,7 +314,9 @@ def test_folders():
                      f"{inside}/none.json"):
             told = server.call("info", trace=path)
             assert told["isError"], path
-            assert "not in a folder" in told["content"][0]["text"], told
+            said, hint = told["content"][0]["text"].splitlines()
+            assert "not in a folder" in said, told
+            assert hint == f"name a trace with its folder: {inside}", told
         assert server.end() == []
         link_out(inside, outside)
         assert run("mcp", SMALL).returncode == 3
