@@ -454,7 +454,8 @@ static enum gp_status refuse_few(const char *text, uint64_t bytes,
 
 static enum gp_status refuse(const char *text, struct gp_diag *diag)
 {
-	if (gp_bytes_lacks_unit(text) && atof(text) > 0 && strlen(text) < 9) {
+	if (gp_bytes_lacks_unit(text) && atof(text) > 0 &&
+	    atof(text) <= MOST_GIB && strlen(text) < 9) {
 		gp_diag_hint(diag, "write %.60sGiB", text);
 		return gp_diag_set(diag, GP_USAGE, "%.60s: the unit is missing",
 				   text);
