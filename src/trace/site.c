@@ -273,7 +273,10 @@ static enum frame_kind source_kind(const char *text, const char *function)
 		"/Python/",	"nptl/",     "glibc",	  "libstdc++",
 		"gpupool",	"/simcuda/", NULL,
 	};
-	enum frame_kind kind = native_kind(function);
+	/* Whose a namespace without a name is, only the file says. */
+	enum frame_kind kind = !strncmp(function, "(anonymous", 10)
+				       ? FRAME_OTHER
+				       : native_kind(function);
 
 	if (kind != FRAME_OTHER && kind != FRAME_COMPILED)
 		return kind;

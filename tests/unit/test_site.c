@@ -115,6 +115,16 @@ static const struct row rows[] = {
 	{ { UNWINDER, "lm::(anonymous namespace)::run(int)" },
 	  "lm::(anonymous namespace)::run",
 	  NULL },
+	/* A file says whose it is. */
+	{ { UNWINDER, "/lm/grow.cpp:12 (anonymous namespace)::grow(int)",
+	    "/lm/run.cpp:8 main" },
+	  "lm/grow.cpp:12 (anonymous namespace)::grow",
+	  NULL },
+	{ { UNWINDER, "(anonymous namespace)::grow(int)",
+	    "/pytorch/c10/core/Grow.cpp:12 (anonymous namespace)::grow(int)",
+	    "/lm/run.cpp:8 main" },
+	  "lm/run.cpp:8 main",
+	  NULL },
 	/* The outermost operator is what was called. */
 	{ { UNWINDER, "at::_ops::bmm::call(int)",
 	    "at::native::einsum(std::string, int)",
