@@ -449,7 +449,8 @@ static void print_table(const struct scene *s)
 	gp_page_line(&s->page, GP_TONE_PLAIN, 2,
 		     "* nothing here%s takes less memory without more time, or "
 		     "less time without more memory (%zu of %zu, of equal ones "
-		     "the first).  = the same numbers as the line above.",
+		     "the first).  = after a place: the same numbers as the "
+		     "line above.",
 		     serve_alike(r) ? "" : " that serves as many requests",
 		     front, r->count);
 	gp_page_line(&s->page, GP_TONE_PLAIN, 2,
