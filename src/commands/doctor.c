@@ -40,13 +40,14 @@ static const char *keep(struct session *s, const char *text)
 	return gp_arena_text(&s->arena, text, strlen(text));
 }
 
-/* Finds the home folder in a text, not as a part of a longer path or name. */
-static const char *find_home(const char *text, const char *home)
+/* Finds the home folder from there on in a text, not as a part of a longer path
+ * or name. */
+static const char *find_home(const char *text, const char *from,
+			     const char *home, size_t length)
 {
-	size_t length = strlen(home);
-	const char *at;
+	const char *at = from;
 
-	for (at = strstr(text, home); at; at = strstr(at + 1, home)) {
+	for (; (at = memmem(at, strlen(at), home, length)); at++) {
 		bool begins = at == text || strchr(" :=,(", at[-1]);
 		char next = at[length];
 
@@ -59,19 +60,23 @@ static const char *find_home(const char *text, const char *home)
 /* Replaces the home folder by ~: reports are shown to others. */
 static const char *without_home(struct session *s, const char *text)
 {
-	const char *home = getenv("HOME"), *at;
+	const char *home = getenv("HOME"), *from = text, *at;
+	size_t length = home && *home == '/' ? strlen(home) : 0;
 	struct gp_text_sink sink;
 	const char *kept;
-	size_t length;
 	char *written;
 	FILE *out;
 
-	at = home && home[0] == '/' && home[1] ? find_home(text, home) : NULL;
-	if (!at)
+	while (length && home[length - 1] == '/')
+		length--;
+	if (!length)
 		return keep(s, text);
-	length = strlen(home);
 	out = gp_text_sink_open(&sink);
-	fprintf(out, "%.*s~%s", (int)(at - text), text, at + length);
+	while ((at = find_home(text, from, home, length))) {
+		fprintf(out, "%.*s~", (int)(at - from), from);
+		from = at + length;
+	}
+	fputs(from, out);
 	written = gp_text_sink_close(&sink, out);
 	kept = keep(s, written);
 	free(written);
