@@ -240,25 +240,46 @@ const char *gp_gate_estimate_text(const struct gp_gate_device *device,
 	return text;
 }
 
+/* False: it makes half of the requests of its baseline, or more. */
+static bool tell_shrunk(const char *what, uint64_t requests, uint64_t before,
+			char text[GP_GATE_SENTENCE])
+{
+	char now[GP_PLURAL_TEXT], then[GP_COUNT_TEXT];
+
+	if (requests >= before - before / 2)
+		return false;
+	snprintf(text, GP_GATE_SENTENCE,
+		 "%s makes %s, its baseline %s: look whether the program ran "
+		 "to its end",
+		 what, gp_plural_text(requests, "request", now),
+		 gp_count_text(before, then));
+	return true;
+}
+
 const char *gp_gate_shrunk_text(const struct gp_gate_result *result,
 				char text[GP_GATE_SENTENCE])
 {
-	char now[GP_PLURAL_TEXT], then[GP_COUNT_TEXT];
+	const struct gp_record *now = result->now, *then = result->baseline;
 	uint64_t requests = 0, before = 0;
+	bool is_told;
 
 	*text = 0;
 	if (result->status != GP_OK)
 		return text;
-	for (size_t d = 0; d < result->now->device_count; d++) {
-		requests += result->now->devices[d].fingerprint.requests;
-		before += result->baseline->devices[d].fingerprint.requests;
+	for (size_t d = 0; d < now->device_count; d++) {
+		requests += now->devices[d].fingerprint.requests;
+		before += then->devices[d].fingerprint.requests;
 	}
-	if (requests < before - before / 2)
-		snprintf(text, GP_GATE_SENTENCE,
-			 "it makes %s, its baseline %s: look whether "
-			 "the program ran to its end",
-			 gp_plural_text(requests, "request", now),
-			 gp_count_text(before, then));
+	is_told = tell_shrunk("it", requests, before, text);
+	for (size_t d = 0; d < now->device_count && !is_told; d++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "device %u",
+			 now->devices[d].device);
+		is_told = tell_shrunk(
+			name, now->devices[d].fingerprint.requests,
+			then->devices[d].fingerprint.requests, text);
+	}
 	return text;
 }
 

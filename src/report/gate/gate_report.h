@@ -111,8 +111,9 @@ const char *gp_gate_divergence_text(const struct gp_gate_result *result,
 const char *gp_gate_estimate_text(const struct gp_gate_device *device,
 				  char text[GP_GATE_SENTENCE]);
 
-/* Of a run whose limits are kept, if it makes less than half of the requests of
- * its baseline: one that was aborted keeps every upper limit. "" otherwise. */
+/* Of a run whose limits are kept, if it or a device of it makes less than half
+ * of the requests of its baseline: one that was aborted keeps every upper
+ * limit. "" otherwise. */
 const char *gp_gate_shrunk_text(const struct gp_gate_result *result,
 				char text[GP_GATE_SENTENCE]);
 
