@@ -151,7 +151,7 @@ static const struct tool tools[] = {
 	      "What belongs together; default: site." },
 	    { "device", NUMBER, "device", NULL,
 	      "The device, by CUDA's ordinal; default: the one with "
-	      "the most memory." },
+	      "the most reserved." },
 	    { "rows", NUMBER, "rows", NULL, "How many holders at most." },
 	    SETTINGS,
 	    CAPACITY,

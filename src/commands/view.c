@@ -585,7 +585,7 @@ static const struct gp_option view_options[] = {
 	  "known in traces made by record." },
 	{ "device", 0, GP_OPTION_COUNT, GP_AT(gpu_device), "N",
 	  "The device, by CUDA's ordinal; default: the one with the most "
-	  "memory." },
+	  "reserved." },
 	{ "from", 0, GP_OPTION_COUNT, GP_AT(from_event), "EVENT",
 	  "bands, events: the first event; default: 0." },
 	{ "to", 0, GP_OPTION_COUNT, GP_AT(to_event), "EVENT",
