@@ -486,16 +486,20 @@ static enum gp_status take(const struct part *of, const char *folder,
 static void print_why_not(const char *folder)
 {
 	char path[PATH_MAX], why[64] = "";
+	bool is_empty;
 	FILE *file;
 
 	snprintf(path, sizeof(path), "%s/why.not", folder);
 	file = fopen(path, "r");
 	if (file && !fgets(why, sizeof(why), file))
 		why[0] = '\0';
+	is_empty = file && !*why;
 	if (file)
 		fclose(file);
 	unlink(path);
-	if (*why)
+	if (is_empty)
+		gp_notice("gpupool: no trace: it could not be written\n");
+	else if (*why)
 		gp_notice("gpupool: no trace: the program uses %s, which "
 			  "cannot be recorded: remove that, and record again\n",
 			  why);

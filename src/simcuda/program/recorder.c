@@ -5,6 +5,7 @@
  */
 #include "simcuda/program/recorder.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -163,6 +164,18 @@ static unsigned long long beginning(void)
 	return ticks;
 }
 
+/* Tells gpupool, by a file that needs no room on a full disk. */
+static void tell_unwritable(void)
+{
+	char path[sizeof(recorder.path) + 16];
+	int file;
+
+	snprintf(path, sizeof(path), "%s/why.not", recorder.path);
+	file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	if (file >= 0)
+		close(file);
+}
+
 static void open_journal(void)
 {
 	char path[sizeof(recorder.path) + sizeof(recorder.file) + 8];
@@ -173,8 +186,10 @@ static void open_journal(void)
 		snprintf(path, sizeof(path), "%s/%s.jsonl", recorder.path,
 			 recorder.file);
 		recorder.is_open = journal_open(path);
-		if (!recorder.is_open && access(path, F_OK))
-			break; /* it cannot be written */
+		if (!recorder.is_open && access(path, F_OK)) {
+			tell_unwritable();
+			break;
+		}
 	}
 	recorder.process = getpid();
 	if (recorder.is_open)
