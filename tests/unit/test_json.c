@@ -405,10 +405,13 @@ START_TEST(test_bad_additions_are_explained)
 		{ "{\"devices\": [{\"device\": -1}]}",
 		  "\"device\" of the device is -1; it must be a whole number "
 		  "from 0 to 2^64 - 1" },
-		{ "{\"devices\": [{\"memory_stats\": {\"num_ooms\": 0.5}}]}",
+		{ "{\"devices\": [{\"memory_stats\": {\"num_ooms\": 1}}]}",
+		  "the device has no \"device\"" },
+		{ "{\"devices\": [{\"device\": 0,"
+		  " \"memory_stats\": {\"num_ooms\": 0.5}}]}",
 		  "\"num_ooms\" of memory_stats is 0.5; it must be a whole "
 		  "number" },
-		{ "{\"devices\": [{\"memory_stats\": 4}]}",
+		{ "{\"devices\": [{\"device\": 0, \"memory_stats\": 4}]}",
 		  "\"memory_stats\" of the device is 4; it must be an object "
 		  "of numbers" },
 		{ "{\"color\": 1}", "the event has no \"op\"" },
