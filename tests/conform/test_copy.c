@@ -263,12 +263,29 @@ static void step(struct all *all, const struct gp_event *event)
 		copy_or_drop(all);
 }
 
+/* A use on a stream that nobody names, or work that is complete by then. */
+static void interject(struct all *all)
+{
+	struct gp_event event = { .kind = GP_SYNCHRONIZE,
+				  .stream = GP_ALL_STREAMS };
+
+	if (dice_permille(all->dice, 700)) {
+		event.kind = GP_RECORD_STREAM;
+		event.id = (uint32_t)dice_below(all->dice, all->of->block_ids);
+		event.stream = GP_NO_STREAM;
+	}
+	step(all, &event);
+}
+
 static void try_device(struct all *all, const struct gp_settings *settings)
 {
 	all->list[0] = one_make(all->trace, all->of, settings, NULL);
 	all->count = 1;
-	for (size_t i = 0; i < all->of->event_count; i++)
+	for (size_t i = 0; i < all->of->event_count; i++) {
 		step(all, &all->of->events[i]);
+		if (all->of->block_ids && dice_permille(all->dice, 100))
+			interject(all);
+	}
 	while (all->count)
 		one_drop(all->list[--all->count]);
 	while (all->strange_count)
@@ -330,8 +347,16 @@ END_TEST
 #define USE(id, stream)                                                        \
 	"{\"op\": \"record_stream\", \"id\": " #id ", \"stream\": " #stream "}"
 #define USE_SOMEWHERE(id) "{\"op\": \"record_stream\", \"id\": " #id "}"
-#define SYNC(stream)	  "{\"op\": \"synchronize\", \"stream\": " #stream "}"
-#define POOL(op, pool)	  "{\"op\": \"pool_" op "\", \"pool\": [0, " #pool "]}"
+/* Two blocks that are free as soon as each is done. */
+#define TWO_SOMEWHERE                                                          \
+	ALLOC(30000000)                                                        \
+	"," OTHER(2) "," USE_SOMEWHERE(1) "," USE_SOMEWHERE(2) "," FREE(       \
+		1) "," FREE(2) ","
+#define DONE(id)                                                               \
+	"{\"op\": \"free_completed\", \"id\": " #id                            \
+	", \"addr\": 4194304, \"size\": 512}"
+#define SYNC(stream)   "{\"op\": \"synchronize\", \"stream\": " #stream "}"
+#define POOL(op, pool) "{\"op\": \"pool_" op "\", \"pool\": [0, " #pool "]}"
 
 /* Other blocks, that were used on all streams, and are gone. */
 #define PAST                                                                   \
@@ -363,7 +388,8 @@ static bool shape_of(const char *events, const char *conf, uint8_t release,
 
 	gp_settings_init(&settings, release);
 	ck_assert_int_eq(gp_settings_parse(&settings, conf, &diag), GP_OK);
-	one = one_make(trace, all.of, &settings, NULL);
+	one = one_make(trace, all.of, &settings,
+		       all.of->start.segment_count ? &all.of->start : NULL);
 	for (size_t i = 0; i < all.of->event_count; i++)
 		one_give(one, all.trace, &all.of->events[i]);
 	has = one->allocator->ops->shape(one->allocator, shape);
@@ -387,6 +413,8 @@ START_TEST(test_shapes_differ_where_what_comes_may)
 		DIFFER(ALLOC(3000000), ALLOC(3000512)),
 		DIFFER(ALLOC(512), ALLOC(3000000)),
 		DIFFER(ALLOC(30000000), ALLOC(33000000)),
+		/* Each is all of its segment. */
+		DIFFER(ALLOC(31457280), ALLOC(33554432)),
 		DIFFER(ALLOC(30000000), ALLOC(30000000) "," FREE(1)),
 		DIFFER(ALLOC(30000000), ON(7, 30000000)),
 		DIFFER(ON(7, 30000000), ON(9, 30000000)),
@@ -414,6 +442,16 @@ START_TEST(test_shapes_differ_where_what_comes_may)
 			       1) "," USE_SOMEWHERE(2) "," FREE(1) "," FREE(2),
 		       ALLOC(30000000) "," OTHER(2) "," USE_SOMEWHERE(
 			       1) "," USE_SOMEWHERE(2) "," FREE(2) "," FREE(1)),
+		/* Which stream each waits for. */
+		DIFFER(ALLOC(30000000) "," OTHER(2) "," USE(1, 7) "," USE(
+			       2, 9) "," FREE(1) "," FREE(2),
+		       ALLOC(30000000) "," OTHER(2) "," USE(1, 9) "," USE(
+			       2, 7) "," FREE(2) "," FREE(1)),
+		/* Which of them no longer waits. */
+		DIFFER(ALLOC(30000000) "," USE_SOMEWHERE(1) "," FREE(1),
+		       ALLOC(30000000) "," USE_SOMEWHERE(1) "," FREE(
+			       1) "," MARK("synchronize")),
+		DIFFER(TWO_SOMEWHERE DONE(1), TWO_SOMEWHERE DONE(2)),
 		/* Which block it is matters; how much came before does not. */
 		DIFFER(ALLOC(30000000),
 		       ALLOC(30000000) "," FREE(1) "," ALLOC(30000000)),
@@ -469,9 +507,23 @@ START_TEST(test_what_no_shape_tells)
 		bool has;
 	} rows[] = {
 #define EVENTS(events) BEFORE events "]}]}"
+#define START(block)                                                           \
+	"{\"format\": \"gpupool-trace\", \"version\": 1, \"devices\": "        \
+	"[{\"device\": 0, \"start\": {\"segments\": [{\"address\": 4194304, "  \
+	"\"total_size\": 20971520, \"segment_type\": \"large\", "              \
+	"\"blocks\": [{" block ", \"state\": \"inactive\"}]}]}, "              \
+	"\"events\": [" ALLOC(512) "]}]}"
 		{ EVENTS(ALLOC(512)), "", GP_RELEASE_LAST, true },
-		/* Addresses decide. */
+		/* Addresses decide; in 2.12, which block was made first. */
 		{ EVENTS(ALLOC(512)), "", 12, false },
+		{ ONE_DEVICE(ALLOC(512)), "", GP_RELEASE_LAST, true },
+		{ ONE_DEVICE(ALLOC(512)), "", 11, false },
+		{ ONE_DEVICE(ALLOC(31457280)), "", 12, false },
+		/* Free blocks that would never be beside each other. */
+		{ START("\"size\": 20971520"), "", GP_RELEASE_LAST, true },
+		{ START("\"size\": 10485760, \"state\": \"inactive\"}, {"
+			"\"size\": 10485760"),
+		  "", GP_RELEASE_LAST, false },
 		/* Ages do. */
 		{ EVENTS(ALLOC(512)),
 		  "per_process_memory_fraction:0.5,"
@@ -495,12 +547,45 @@ START_TEST(test_what_no_shape_tells)
 }
 END_TEST
 
+/* ---- what a copy says ---- */
+
+START_TEST(test_a_copy_says_what_was_refused_before)
+{
+	struct gp_trace *trace = trace_of(ONE_DEVICE(ALLOC(512)));
+	struct gp_settings settings;
+	struct one *one, *copy;
+	const struct gp_allocator_ops *ops;
+	char said[256];
+
+	gp_settings_init(&settings, GP_RELEASE_LAST);
+	one = one_make(trace, trace->devices, &settings, NULL);
+	ops = one->allocator->ops;
+	copy = one_copy(one);
+	ck_assert_ptr_eq(ops->refusal(copy->allocator),
+			 ops->refusal(one->allocator));
+	one_drop(copy);
+	ck_assert_int_eq(ops->set_settings(one->allocator, "no_such:1"),
+			 GP_REFUSED_BY_RULE);
+	snprintf(said, sizeof(said), "%s", ops->refusal(one->allocator));
+	copy = one_copy(one);
+	ck_assert_int_eq(ops->set_settings(one->allocator, "nor_this:1"),
+			 GP_REFUSED_BY_RULE);
+	ck_assert_str_eq(ops->refusal(copy->allocator), said);
+	ck_assert_str_ne(ops->refusal(one->allocator), said);
+	one_drop(one);
+	ck_assert_str_eq(ops->refusal(copy->allocator), said);
+	one_drop(copy);
+	gp_trace_destroy(trace);
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
 		{ test_a_copy_goes_on_as_the_original, 0 },
 		{ test_shapes_differ_where_what_comes_may, 0 },
 		{ test_what_no_shape_tells, 0 },
+		{ test_a_copy_says_what_was_refused_before, 0 },
 	};
 
 	return suite_run("copy", tests, COUNT_OF(tests));

@@ -68,6 +68,8 @@ struct answer one_give(const struct one *one, const struct gp_trace *trace,
 				      event->pool, &answer.addr);
 	else if (event->kind == GP_FREE)
 		a->ops->free(a, event->id);
+	else if (event->kind == GP_FREE_COMPLETED)
+		a->ops->complete(a, event->id);
 	else if (event->kind == GP_OTHER_MEMORY)
 		one->device->ops->set_other(one->device, event->size);
 	else
