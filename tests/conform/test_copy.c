@@ -547,7 +547,56 @@ START_TEST(test_what_no_shape_tells)
 }
 END_TEST
 
-/* ---- what a copy says ---- */
+/* ---- what a copy has ---- */
+
+/* A start with two free blocks of each power of two. */
+static struct gp_trace *any_sizes(void)
+{
+	enum { MOST = 24 };
+	char *text;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+	struct gp_trace *trace;
+
+	fprintf(out,
+		"{\"format\": \"gpupool-trace\", \"version\": 1, "
+		"\"devices\": [{\"device\": 0, \"total_memory\": 8589934592, "
+		"\"start\": {\"segments\": ["
+		"{\"address\": 4194304, \"total_size\": %u, \"segment_type\": "
+		"\"large\", \"blocks\": [{\"size\": 2, \"state\": "
+		"\"active_allocated\", \"id\": 100}",
+		2 * ((1U << MOST) - 1 + 512 * MOST) + 2);
+	for (unsigned i = 0; i < 2 * MOST; i++)
+		fprintf(out,
+			", {\"size\": %u, \"state\": \"inactive\"}, {\"size\": "
+			"512, \"state\": \"active_allocated\", \"id\": %u}",
+			1U << i / 2, i);
+	fputs("]}]}, \"events\": [" OTHER(200) "]}]}", out);
+	ck_assert_int_eq(fclose(out), 0);
+	trace = trace_of(text);
+	free(text);
+	return trace;
+}
+
+START_TEST(test_a_copy_has_lists_of_its_own_for_any_size)
+{
+	struct gp_trace *trace = any_sizes();
+	const struct gp_device_trace *of = trace->devices;
+	struct all all = { .trace = trace, .of = of };
+	struct gp_settings settings;
+	struct one *one, *copy;
+
+	gp_settings_init(&settings, GP_RELEASE_LAST);
+	one = one_make(trace, of, &settings, &of->start);
+	one_drop(one_copy(one));
+	copy = one_copy(one);
+	check_two(&all, one, copy);
+	one_drop(one);
+	ck_assert_int_eq(one_give(copy, trace, of->events).answer, GP_SERVED);
+	one_drop(copy);
+	gp_trace_destroy(trace);
+}
+END_TEST
 
 START_TEST(test_a_copy_says_what_was_refused_before)
 {
@@ -585,6 +634,7 @@ int main(void)
 		{ test_a_copy_goes_on_as_the_original, 0 },
 		{ test_shapes_differ_where_what_comes_may, 0 },
 		{ test_what_no_shape_tells, 0 },
+		{ test_a_copy_has_lists_of_its_own_for_any_size, 0 },
 		{ test_a_copy_says_what_was_refused_before, 0 },
 	};
 
