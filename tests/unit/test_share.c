@@ -187,7 +187,7 @@ static unsigned most(const struct sides *s, size_t i, size_t k,
 	return other > best ? other : best;
 }
 
-static size_t make_side(struct gp_share *list, uint64_t *seed)
+static size_t make_side(struct gp_share *list, const char *of, uint64_t *seed)
 {
 	size_t count = next_random(seed) % (FEW + 1);
 	unsigned line = 0;
@@ -195,7 +195,7 @@ static size_t make_side(struct gp_share *list, uint64_t *seed)
 	for (size_t i = 0; i < count; i++) {
 		line += 1 + (unsigned)(next_random(seed) % 3);
 		list[i] = (struct gp_share){ .blocks = 1 };
-		snprintf(list[i].name, sizeof(list[i].name), "t.py:%u f", line);
+		snprintf(list[i].name, sizeof(list[i].name), of, line);
 		list[i].requested = 512 * (next_random(seed) % 4);
 		list[i].requests = next_random(seed) % 3;
 		list[i].asked = 100 * (next_random(seed) % 3);
@@ -262,10 +262,98 @@ START_TEST(no_other_pairs_count_more)
 		struct gp_share_pair *pairs;
 		size_t count;
 
-		s.a_count = make_side(s.a, &seed);
-		s.b_count = make_side(s.b, &seed);
+		s.a_count = make_side(s.a, "t.py:%u f", &seed);
+		s.b_count = make_side(s.b, "t.py:%u f", &seed);
 		count = gp_share_match(s.a, s.a_count, s.b, s.b_count, &pairs);
 		compare_sides(&s, pairs, count);
+		free(pairs);
+	}
+}
+END_TEST
+
+/* In their order. */
+static const char *const some_functions[] = { "s.py:%u f", "t.py:%u f",
+					      "t.py:%u g" };
+#define FUNCTIONS COUNT_OF(some_functions)
+
+static bool same_pair(const struct gp_share_pair *x,
+		      const struct gp_share_pair *y)
+{
+	return x->fate == y->fate && !strcmp(x->a.name, y->a.name) &&
+	       !strcmp(x->b.name, y->b.name);
+}
+
+/* By function, and then by line. */
+static unsigned place_of(const struct gp_share_pair *pair)
+{
+	const struct gp_share *share = gp_share_pair_some(pair);
+
+	ck_assert_ptr_eq(share, *pair->b.name ? &pair->b : &pair->a);
+	for (unsigned i = 0; i < FUNCTIONS; i++) {
+		char name[GP_SITE_TEXT];
+
+		snprintf(name, sizeof(name), some_functions[i], line_of(share));
+		if (!strcmp(name, share->name))
+			return 1000 * i + line_of(share);
+	}
+	ck_abort_msg("%s is of no function", share->name);
+	return 0;
+}
+
+/* What one function has is of no concern to others. */
+static void compare_functions(const struct sides *each,
+			      const struct gp_share_pair *all, size_t count)
+{
+	size_t sum = 0;
+
+	for (size_t f = 0; f < FUNCTIONS; f++) {
+		struct gp_share_pair *pairs;
+		size_t n = gp_share_match(each[f].a, each[f].a_count, each[f].b,
+					  each[f].b_count, &pairs);
+
+		for (size_t i = 0; i < n; i++) {
+			size_t k = 0;
+
+			while (k < count && !same_pair(&pairs[i], &all[k]))
+				k++;
+			ck_assert_uint_lt(k, count);
+		}
+		sum += n;
+		free(pairs);
+	}
+	ck_assert_uint_eq(sum, count);
+	for (size_t i = 1; i < count; i++)
+		ck_assert(difference(&all[i - 1]) != difference(&all[i]) ||
+			  place_of(&all[i - 1]) <= place_of(&all[i]));
+}
+
+START_TEST(functions_are_paired_each_by_itself)
+{
+	uint64_t seed = 1;
+
+	for (int round = 0; round < 600; round++) {
+		struct sides each[FUNCTIONS];
+		struct gp_share a[FUNCTIONS * FEW], b[FUNCTIONS * FEW];
+		size_t a_count = 0, b_count = 0, count;
+		struct gp_share_pair *pairs;
+
+		for (size_t f = 0; f < FUNCTIONS; f++) {
+			struct sides *s = &each[f];
+
+			s->a_count = make_side(s->a, some_functions[f], &seed);
+			s->b_count = make_side(s->b, some_functions[f], &seed);
+		}
+		/* The first ones of all, then the second ones. */
+		for (size_t i = 0; i < FEW * FUNCTIONS; i++) {
+			const struct sides *s = &each[i % FUNCTIONS];
+
+			if (i / FUNCTIONS < s->a_count)
+				a[a_count++] = s->a[i / FUNCTIONS];
+			if (i / FUNCTIONS < s->b_count)
+				b[b_count++] = s->b[i / FUNCTIONS];
+		}
+		count = gp_share_match(a, a_count, b, b_count, &pairs);
+		compare_functions(each, pairs, count);
 		free(pairs);
 	}
 }
@@ -553,6 +641,7 @@ static const struct {
 	{ "t.py", " std::f<3>:4", true },
 	{ "t.py", "", false },
 	{ "t.py:1f", "", false },
+	{ "t.py:1a", "", false },
 	{ "t.py: f", "", false },
 	{ "std::f", "", false },
 	{ "", "", false },
@@ -642,6 +731,7 @@ int main(void)
 		{ lines_that_all_moved_down_by_one_follow, 0 },
 		{ lines_between_a_gone_and_a_new_one_stay, 0 },
 		{ no_other_pairs_count_more, 0 },
+		{ functions_are_paired_each_by_itself, 0 },
 		{ very_many_lines_are_paired_by_number, 0 },
 		{ a_window_shares_out_what_was_there_at_its_start, 0 },
 	};
