@@ -390,6 +390,9 @@ static const struct {
 	{ GP_WRONG_ADDRESS, 150, 250, false },
 	{ GP_WRONG_ADDRESS, 160, 200, false }, /* no free block */
 	{ GP_WRONG_ADDRESS, 150, 230, false }, /* blocks of different sizes */
+	/* In a segment that was not there at the start. */
+	{ GP_WRONG_ADDRESS, 150, 300, false },
+	{ GP_WRONG_ADDRESS, 300, 150, false },
 };
 
 START_TEST(what_shows_no_age_is_not_learned)
@@ -397,8 +400,9 @@ START_TEST(what_shows_no_age_is_not_learned)
 	static struct candidates candidates = {
 		.list = { { 150, 20, 150, 50 },
 			  { 200, 20, 200, 50 },
-			  { 230, 10, 200, 50 } },
-		.count = 3,
+			  { 230, 10, 200, 50 },
+			  { 300, 20, 300, 50 } },
+		.count = 4,
 	};
 	const struct gp_state start = { .segments = two, .segment_count = 2 };
 	const struct gp_mismatch mismatch = {

@@ -347,30 +347,36 @@ END_TEST
 START_TEST(what_is_wrong_in_one_like_another_is_refused)
 {
 	static const struct {
-		const char *action, *addr, *size, *time_us, *other;
+		const char *key, *action, *addr, *size, *time_us, *other;
 		bool is_good;
 	} rows[] = {
 #define ADDR_OK "J$00$00$01$00"
 #define SIZE_OK "$8a$02$00$02"
 #define TIME_OK "$8a$07$01$02$03$04$05$06$07"
-		{ "$04", ADDR_OK, SIZE_OK, TIME_OK, "$05", true },
-		{ "$04", "J$ff$ff$ff$7f", SIZE_OK, TIME_OK, "$05", true },
-		{ "$04", "J$00$00$01$80", SIZE_OK, TIME_OK, "$05", false },
-		{ "$04", ADDR_OK, "$8a$02$ff$7f", TIME_OK, "$05", true },
-		{ "$04", ADDR_OK, "$8a$02$00$80", TIME_OK, "$05", false },
-		{ "$07", ADDR_OK, SIZE_OK, TIME_OK, "$05", false }, /* itself */
-		{ "$08", ADDR_OK, SIZE_OK, TIME_OK, "$05",
+		{ "$00", "$04", ADDR_OK, SIZE_OK, TIME_OK, "$05", true },
+		{ "$00", "$04", "J$ff$ff$ff$7f", SIZE_OK, TIME_OK, "$05",
+		  true },
+		{ "$00", "$04", "J$00$00$01$80", SIZE_OK, TIME_OK, "$05",
+		  false },
+		{ "$00", "$04", ADDR_OK, "$8a$02$ff$7f", TIME_OK, "$05", true },
+		{ "$00", "$04", ADDR_OK, "$8a$02$00$80", TIME_OK, "$05",
+		  false },
+		{ "$00", "$07", ADDR_OK, SIZE_OK, TIME_OK, "$05",
+		  false }, /* itself */
+		{ "$00", "$08", ADDR_OK, SIZE_OK, TIME_OK, "$05",
 		  false }, /* not yet */
-		{ "$ff", ADDR_OK, SIZE_OK, TIME_OK, "$05", false },
-		{ "$01", ADDR_OK, SIZE_OK, TIME_OK, "$05",
+		{ "$00", "$ff", ADDR_OK, SIZE_OK, TIME_OK, "$05", false },
+		{ "$00", "$01", ADDR_OK, SIZE_OK, TIME_OK, "$05",
 		  false }, /* no action */
-		{ "$04", ADDR_OK, SIZE_OK, TIME_OK, "$00", true },
-		{ "$04", ADDR_OK, SIZE_OK, TIME_OK, "$06", true },
-		{ "$04", ADDR_OK, SIZE_OK, TIME_OK, "$08", false },
-		{ "$04", ADDR_OK, SIZE_OK, TIME_OK, "$ff", false },
+		{ "$00", "$04", ADDR_OK, SIZE_OK, TIME_OK, "$00", true },
+		{ "$00", "$04", ADDR_OK, SIZE_OK, TIME_OK, "$06", true },
+		{ "$00", "$04", ADDR_OK, SIZE_OK, TIME_OK, "$08", false },
+		{ "$00", "$04", ADDR_OK, SIZE_OK, TIME_OK, "$ff", false },
+		/* Another key than "action". */
+		{ "$04", "$04", ADDR_OK, SIZE_OK, TIME_OK, "$05", false },
 	};
-#define LIKE(action, addr, size, time, other)                                  \
-	"}$94(h$00h" action "h$01" addr "h$02" size "h$03K$00h$05" time        \
+#define LIKE(key, action, addr, size, time, other)                             \
+	"}$94(h" key "h" action "h$01" addr "h$02" size "h$03K$00h$05" time    \
 	"h$04h" other "u"
 
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
@@ -382,11 +388,12 @@ START_TEST(what_is_wrong_in_one_like_another_is_refused)
 		snprintf(text, sizeof(text),
 			 "$80$04'action'$94$30'addr'$94$30'size'$94$30"
 			 "'stream'$94$30'alloc'$94$30'time_us'$94$30"
-			 "}('device_traces' ](](" LIKE("$04", ADDR_OK, SIZE_OK,
-						       TIME_OK, "$05")
-				 LIKE("%s", "%s", "%s", "%s", "%s") "ee u.",
-			 rows[i].action, rows[i].addr, rows[i].size,
-			 rows[i].time_us, rows[i].other);
+			 "}('device_traces' ](](" LIKE("$00", "$04", ADDR_OK,
+						       SIZE_OK, TIME_OK, "$05")
+				 LIKE("%s", "%s", "%s", "%s", "%s",
+				      "%s") "ee u.",
+			 rows[i].key, rows[i].action, rows[i].addr,
+			 rows[i].size, rows[i].time_us, rows[i].other);
 		add_notation(&pickle, text);
 		for (int k = 0; k < 300; k++)
 			add(&pickle, 0);
