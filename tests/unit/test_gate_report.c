@@ -132,6 +132,8 @@ static int times_in(const char *text, const char *word)
 	return times;
 }
 
+static const char *run_name = "run";
+
 /* Of a file of runs, each with one number and one limit. */
 static char *report_of_runs(void (*write)(const struct gp_gate_report *report,
 					  FILE *out),
@@ -141,7 +143,7 @@ static char *report_of_runs(void (*write)(const struct gp_gate_report *report,
 	const struct gp_limit limit = {
 		.number = gp_numbers_find(&numbers, "dropped"), .kind = kind
 	};
-	const struct gp_gate_run run = { .name = "run", .trace = "t" };
+	const struct gp_gate_run run = { .name = run_name, .trace = "t" };
 	const struct gp_gate gate = { .path = "gate.json",
 				      .baseline_path = "base.json" };
 	const struct gp_record now = { .device_count = 0 };
@@ -410,6 +412,33 @@ START_TEST(test_changes_are_wrapped)
 }
 END_TEST
 
+static void write_narrow(const struct gp_gate_report *report, FILE *out)
+{
+	gp_report_gate_text(report, &(struct gp_report_style){ .columns = 60 },
+			    out);
+}
+
+/* A run's first line goes on behind four blanks, whatever came of it. */
+START_TEST(test_a_run_goes_on_behind_four_blanks)
+{
+	static const enum gp_status statuses[] = { GP_OK, GP_FAILED, GP_INPUT };
+
+	run_name = "the run of a name that is longer than a line of so few "
+		   "columns may be";
+	for (size_t i = 0; i < COUNT_OF(statuses); i++) {
+		char *text = report_of_runs(write_narrow, &statuses[i], 1,
+					    GP_LIMIT_VALUE);
+		const char *at = strstr(text, "the run of");
+
+		ck_assert_ptr_nonnull(at);
+		at = strchr(at, '\n');
+		ck_assert_msg(at && strspn(at + 1, " ") == 4, "%s", text);
+		free(text);
+	}
+	run_name = "run";
+}
+END_TEST
+
 /* The Markdown of one number. */
 static char *markdown_of(const char *name, struct gp_gate_verdict verdict)
 {
@@ -538,6 +567,7 @@ int main(void)
 		{ test_what_is_better_is_told, 0 },
 		{ test_what_to_do_is_told_where_a_limit_was_passed, 0 },
 		{ test_changes_are_wrapped, 0 },
+		{ test_a_run_goes_on_behind_four_blanks, 0 },
 		{ test_each_number_has_its_rows, 0 },
 		{ test_a_place_is_as_much_as_is_known, 0 },
 		{ test_bytes_are_drawn_as_bars, 0 },

@@ -169,11 +169,41 @@ START_TEST(test_many_windows)
 }
 END_TEST
 
+/* The one begins as the other, and is the last of its list. */
+START_TEST(test_frames_that_are_no_lists)
+{
+	static const char *const values[] = {
+		"1", "12", "12345", "[]", "\"a\"", "\"ab\"", "null", "{}"
+	};
+
+	for (size_t i = 0; i < COUNT_OF(values) * COUNT_OF(values); i++) {
+		char text[1024];
+		const char *one = values[i / COUNT_OF(values)];
+		const char *other = values[i % COUNT_OF(values)];
+		int n = snprintf(
+			text, sizeof(text),
+			"{\"segments\": [], \"device_traces\": [["
+			"{\"action\": \"alloc\", \"addr\": 512, \"size\": 512, "
+			"\"stream\": 0, \"frames\": %s}], ["
+			"{\"action\": \"alloc\", \"addr\": 512, \"size\": 512, "
+			"\"stream\": 0, \"frames\": %s}, "
+			"{\"action\": \"alloc\", \"addr\": 1024, \"size\": "
+			"512, "
+			"\"stream\": 0, \"frames\": %s}]]}%200s",
+			one, other, one, "");
+
+		ck_assert_msg(read_twice(text, (size_t)n), "%s, %s", one,
+			      other);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
 		{ test_changed_snapshots, 0 },
 		{ test_many_windows, 0 },
+		{ test_frames_that_are_no_lists, 0 },
 	};
 
 	return suite_run("snapshots in JSON", tests, COUNT_OF(tests));

@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "allocator/release.h"
 #include "gpupool/replay.h"
 #include "gpupool/knob.h"
+#include "played.h"
 #include "suite.h"
 #include "trace_text.h"
 
@@ -199,6 +201,59 @@ START_TEST(a_window_runs_where_what_it_begins_with_has_room)
 }
 END_TEST
 
+/* ---- what is a limit ---- */
+
+/* 202 of 400 MiB are cached when more is needed: above half of a limit, they
+ * are collected. */
+static bool is_limit(uint8_t release, const char *fraction)
+{
+	char text[1024];
+	struct gp_trace *trace;
+	struct gp_settings settings;
+	struct gp_replay_config config;
+	struct gp_replay_result result;
+	struct gp_diag diag;
+	bool is_collected;
+
+	snprintf(
+		text, sizeof(text),
+		ONE_DEVICE("%s{\"op\": \"alloc\", \"id\": 1, \"size\": "
+			   "211812352}, {\"op\": \"free\", \"id\": 1}, "
+			   "{\"op\": \"alloc\", \"id\": 2, \"size\": 67108864, "
+			   "\"stream\": 9}"),
+		fraction);
+	trace = trace_of(text);
+	config = run_of(trace, &settings);
+	gp_settings_init(&settings, release);
+	ck_assert_int_eq(gp_settings_parse(&settings,
+					   "garbage_collection_threshold:0.5",
+					   &diag),
+			 GP_OK);
+	config.capacity = MIB(400);
+	result = played(&config);
+	is_collected = result.calls.free == 1;
+	ck_assert_uint_le(result.calls.free, 1);
+	gp_replay_release(&result);
+	gp_trace_destroy(trace);
+	return is_collected;
+}
+
+#define FRACTION(f) "{\"op\": \"set_memory_fraction\", \"fraction\": " f "}, "
+
+START_TEST(a_fraction_is_a_limit_where_the_release_says)
+{
+	for (uint8_t r = 0; r <= GP_RELEASE_LAST; r++) {
+		ck_assert(!is_limit(r, ""));
+		ck_assert(is_limit(r, FRACTION("0.999")));
+		ck_assert_int_eq(is_limit(r, FRACTION("1.0")),
+				 gp_release_limits(r, 1));
+		ck_assert_int_eq(is_limit(r, FRACTION("0.5") FRACTION("1.0")),
+				 gp_release_limits(r, 1));
+	}
+	ck_assert(gp_release_limits(9, 1) && !gp_release_limits(10, 1));
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
@@ -206,6 +261,7 @@ int main(void)
 		{ a_limit_of_nothing_tells_nothing, 0 },
 		{ what_served_nothing_may_be_of_any_size, 0 },
 		{ a_window_runs_where_what_it_begins_with_has_room, 0 },
+		{ a_fraction_is_a_limit_where_the_release_says, 0 },
 	};
 
 	return suite_run("limits", tests, COUNT_OF(tests));

@@ -3,7 +3,9 @@
 #include "allocator/caching/robin.h"
 
 #include "base/map.h"
+#include "played.h"
 #include "suite.h"
+#include "trace_text.h"
 
 #define KEYS 64
 
@@ -94,6 +96,99 @@ START_TEST(five_of_one_home_are_too_many_for_a_small_map)
 }
 END_TEST
 
+/* ---- in a run ---- */
+
+#define STREAMS 6
+
+struct completed {
+	uint32_t ids[STREAMS];
+	size_t count;
+};
+
+static void note_completed(void *arg, const struct gp_action *action,
+			   uint64_t event)
+{
+	struct completed *c = arg;
+
+	(void)event;
+	if (action->kind == GP_FREE_COMPLETED && action->id < STREAMS)
+		c->ids[c->count++] = action->id;
+}
+
+/* Blocks that are freed one by one, each in use on a stream of its own; all of
+ * that is complete when there is another request. */
+static struct gp_trace *blocks_on(const uint64_t *streams, unsigned device)
+{
+	char *text;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+	struct gp_trace *trace;
+
+	fprintf(out,
+		"{\"format\": \"gpupool-trace\", \"version\": 1, \"devices\": "
+		"[{\"device\": %u, \"events\": [",
+		device);
+	for (unsigned i = 0; i < STREAMS; i++)
+		fprintf(out, "{\"op\": \"alloc\", \"id\": %u, \"size\": 512}, ",
+			i);
+	for (unsigned i = 0; i < STREAMS; i++)
+		fprintf(out,
+			"{\"op\": \"record_stream\", \"id\": %u, "
+			"\"stream\": %llu}, {\"op\": \"free\", \"id\": %u}, ",
+			i, (unsigned long long)streams[i], i);
+	fputs("{\"op\": \"synchronize\"}, "
+	      "{\"op\": \"alloc\", \"id\": 99, \"size\": 512}]}]}",
+	      out);
+	ck_assert_int_eq(fclose(out), 0);
+	trace = trace_of(text);
+	free(text);
+	return trace;
+}
+
+/* A stream's hash is of its device and of 48 bits of its own. */
+START_TEST(streams_complete_in_the_order_of_their_hashes)
+{
+	uint64_t seed = 1;
+
+	for (int round = 0; round < 300; round++) {
+		static const uint64_t ranges[] = { 8, 100, UINT64_C(1) << 47,
+						   UINT64_C(1) << 62 };
+		uint64_t range = ranges[round % 4], streams[STREAMS];
+		unsigned device = (unsigned)(round / 4 % 8);
+		struct completed completed = { .count = 0 };
+		struct robin map = { 0 };
+		struct gp_settings settings;
+		struct gp_trace *trace;
+		struct gp_replay_config config;
+		struct gp_replay_result result;
+		size_t at = 0;
+
+		for (uint32_t i = 0; i < STREAMS; i++) {
+			streams[i] = 1 + i * range + next_random(&seed) % range;
+			if (range > UINT64_C(1) << 60)
+				streams[i] >>= 3;
+			robin_insert(&map,
+				     stream_hash((uint64_t)device << 48 |
+						 (streams[i] << 16 >> 16)),
+				     i, NULL);
+		}
+		trace = blocks_on(streams, device);
+		config = run_of(trace, &settings);
+		config.action = note_completed;
+		config.action_arg = &completed;
+		result = played(&config);
+		ck_assert_uint_eq(completed.count, STREAMS);
+		for (size_t i = robin_begin(&map); i < robin_end(&map);
+		     i = robin_after(&map, i))
+			ck_assert_uint_eq(map.slots[i].key,
+					  completed.ids[at++]);
+		gp_replay_release(&result);
+		gp_trace_destroy(trace);
+		robin_release(&map);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
@@ -101,6 +196,7 @@ int main(void)
 		{ a_walk_meets_each_entry_once, 0 },
 		{ walks_in_slot_order, 0 },
 		{ five_of_one_home_are_too_many_for_a_small_map, 0 },
+		{ streams_complete_in_the_order_of_their_hashes, 0 },
 	};
 
 	return suite_run("robin", tests, COUNT_OF(tests));
