@@ -118,6 +118,7 @@ static void close_bytes(struct reader *reader)
 /* Everything there is, and how far it goes if it ends early. */
 static size_t read_all(struct gp_source *source, const unsigned char *want)
 {
+	bool is_more;
 	size_t n = 0;
 
 	do {
@@ -129,7 +130,10 @@ static size_t read_all(struct gp_source *source, const unsigned char *want)
 			ck_assert_uint_eq(source->end[i], 0);
 		source->at += here;
 		n += here;
-	} while (gp_source_more(source));
+		is_more = gp_source_more(source);
+		/* It says so only where there is a byte. */
+		ck_assert(!is_more || source->at < source->end);
+	} while (is_more);
 	return n;
 }
 
