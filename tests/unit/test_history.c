@@ -326,7 +326,7 @@ START_TEST(free_parts_serve_requests_that_whole_segments_do_not)
 }
 END_TEST
 
-/* A retry releases what is oversize first: of 32 MiB or more. */
+/* A retry releases what is oversize first: of so many MiB or more. */
 START_TEST(oversize_segments_make_room_before_others)
 {
 #define OVERSIZE ENTRY("segment_free", 209715200, 41943040)
@@ -335,16 +335,23 @@ START_TEST(oversize_segments_make_room_before_others)
 		const char *conf, *first, *second, *taken;
 		unsigned empty_caches;
 	} rows[] = {
-		{ "", OVERSIZE, LARGE, ENTRY("alloc", 20971520, 62914560), 0 },
-		{ "", LARGE, OVERSIZE, ENTRY("alloc", 20971520, 62914560), 1 },
-		{ "", LARGE, OVERSIZE, ENTRY("alloc", 20971520, 1048577), 1 },
-		{ "", LARGE, OVERSIZE, ENTRY("alloc", 20971520, 1048576), 0 },
+		{ "32", OVERSIZE, LARGE, ENTRY("alloc", 20971520, 62914560),
+		  0 },
+		{ "32", LARGE, OVERSIZE, ENTRY("alloc", 20971520, 62914560),
+		  1 },
+		{ "32", LARGE, OVERSIZE, ENTRY("alloc", 20971520, 1048577), 1 },
+		{ "32", LARGE, OVERSIZE, ENTRY("alloc", 20971520, 1048576), 0 },
+		/* It is of 40 MiB. */
+		{ "40", LARGE, OVERSIZE, ENTRY("alloc", 20971520, 62914560),
+		  1 },
+		{ "41", LARGE, OVERSIZE, ENTRY("alloc", 20971520, 62914560),
+		  0 },
 		/* The garbage collector has an order of its own. */
-		{ ",garbage_collection_threshold:0.9", LARGE, OVERSIZE,
+		{ "32,garbage_collection_threshold:0.9", LARGE, OVERSIZE,
 		  ENTRY("alloc", 20971520, 62914560), 0 },
 	};
 	static const char form[] =
-		UNDER("max_split_size_mb:32%s",
+		UNDER("max_split_size_mb:%s",
 		      SEGMENT(20971520, 62914560, "large",
 			      BLOCK(20971520, 62914560, 62914560, ACTIVE)),
 		      "%s, %s, %s, %s");
@@ -504,6 +511,47 @@ START_TEST(annotations_come_between_the_events_of_their_times)
 		ck_assert_str_eq(got, want);
 		gp_trace_destroy(trace);
 	}
+}
+END_TEST
+
+/* Where the last of the events has no time, annotations have no places, nor
+ * where there are none. */
+START_TEST(annotations_need_the_time_of_the_last_event)
+{
+	for (unsigned with = 0; with < 16; with++)
+		for (unsigned count = 0; count <= 4; count++) {
+			char text[1024], *at = text, *end = text + sizeof(text);
+			struct gp_trace *trace;
+			unsigned marks = 0;
+
+			at += snprintf(
+				at, (size_t)(end - at),
+				"{\"segments\": [], \"device_traces\": [[%s",
+				count ? "" : ENTRY("free_completed", 512, 512));
+			for (unsigned i = 0; i < count; i++)
+				at += snprintf(
+					at, (size_t)(end - at),
+					"%s{\"action\": \"alloc\", "
+					"\"addr\": %u, \"size\": 512, "
+					"\"stream\": 0, \"time_us\": %u}",
+					i ? ", " : "", 512 * (i + 1),
+					with >> i & 1 ? i + 1 : 0);
+			snprintf(at, (size_t)(end - at),
+				 "]], \"external_annotations\": [" NAMED(
+					 "0") ", " NAMED("1") "]}",
+				 2, 9);
+			trace = whole(text);
+			for (size_t i = 0; i < trace->devices[0].event_count;
+			     i++)
+				marks += trace->devices[0].events[i].kind ==
+					 GP_MARK;
+			ck_assert_uint_eq(marks,
+					  count && with >> (count - 1) & 1 ? 2
+									   : 0);
+			ck_assert_uint_eq(trace->devices[0].event_count,
+					  count + marks);
+			gp_trace_destroy(trace);
+		}
 }
 END_TEST
 
@@ -874,6 +922,7 @@ int main(void)
 		{ what_is_lost_leaves_the_others, 0 },
 		{ annotations_come_in_the_order_of_their_times, 0 },
 		{ annotations_come_between_the_events_of_their_times, 0 },
+		{ annotations_need_the_time_of_the_last_event, 0 },
 		{ a_segment_given_back_over_one_that_stays_was_not_there, 0 },
 		{ what_is_given_back_while_there_is_room_is_empty_cache, 0 },
 		{ what_makes_room_before_a_refusal_stays_the_allocators, 0 },
