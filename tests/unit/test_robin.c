@@ -150,7 +150,7 @@ START_TEST(streams_complete_in_the_order_of_their_hashes)
 {
 	uint64_t seed = 1;
 
-	for (int round = 0; round < 300; round++) {
+	for (int round = 0; round < 120; round++) {
 		static const uint64_t ranges[] = { 8, 100, UINT64_C(1) << 47,
 						   UINT64_C(1) << 62 };
 		uint64_t range = ranges[round % 4], streams[STREAMS];
