@@ -55,8 +55,8 @@ struct branch {
 	struct gp_device *sim;
 	struct gp_allocator *allocator;
 	struct gp_alike alike;
-	/* Since the last merge; and the values of the allocator's counters
-	 * then. */
+	/* Counts since the last merge; and, in _before, the allocator's
+	 * counters at that merge. */
 	uint64_t refused, reserved, allocated;
 	int64_t retries_before, synchronizes_before;
 	struct member *members; /* ascending */
@@ -65,8 +65,9 @@ struct branch {
 	uint64_t asked; /* bytes requested by the current step */
 	const struct gp_settings *settings;
 	/* Whether the current step has made a request to the device, and
-	 * whether a smaller member could get another answer. kept: then a copy
-	 * of the branch from before the request; NULL: no copy was possible. */
+	 * whether a smaller member could get another answer. kept: in that
+	 * case, a copy of the branch from before the request; NULL: no copy
+	 * could be made. */
 	bool has_asked, is_contested;
 	struct branch *kept;
 	/* Whether a pool and stream ever had two reservations at once, and
@@ -303,8 +304,8 @@ static void note_levels(struct branch *b)
 		(uint64_t)gp_level_now(&levels[GP_STAT_ALLOCATED_BYTES]));
 }
 
-/* Before torch.cuda.reset_accumulated_memory_stats(): the counters begin again
- * from 0, and what they had so far is still counted. */
+/* Called before torch.cuda.reset_accumulated_memory_stats(): the counters
+ * restart from 0, and what they counted so far is carried over. */
 static void carry_counts(struct branch *b)
 {
 	const struct gp_stats *stats = b->allocator->ops->stats(b->allocator);
@@ -391,8 +392,8 @@ static void split_members(struct branch *b, uint64_t low)
 }
 
 /* All members use reservations of the length that the largest one has. Members
- * with which these might be too short are given up; so is the whole branch if
- * the order of two reservations might be different. */
+ * for which these might be too short are given up; so is the whole branch if
+ * two reservations might come in another order. */
 static void check_ranges(struct branch *b)
 {
 	uint64_t least = runs_with_range(b->proxy.reach.longest_range);
@@ -665,7 +666,7 @@ static void drop_over(struct list *list)
 	list->count = kept;
 }
 
-/* Merging is tried less often, the longer no request was made to a device:
+/* The longer no request was made to a device, the less often merging is tried:
  * after 1, 2, 4 ... rounds. */
 static bool is_due(struct family *f)
 {

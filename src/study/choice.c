@@ -155,8 +155,8 @@ static bool needs_at_most(struct study_state *s, struct gp_trial *trial,
 	return trial_need(s, trial) && trial_need(s, trial) <= most;
 }
 
-/* The first of the first count items that needs at most `most`; count: none
- * does. */
+/* The index of the first item, of the leading `count`, that needs at most
+ * `most`; count: none does. */
 static size_t first_within(struct study_state *s, const struct field *field,
 			   size_t count, uint64_t most)
 {
@@ -179,8 +179,8 @@ static uint64_t clearly_less(uint64_t need)
 
 /* The trial with the most merit among those that need about as little as the
  * best, and at most limit; the study's count: none does. Needs are measured
- * only if one replay does not already show that the trial is not chosen: a
- * trial with less merit must need clearly less. */
+ * only if a single replay does not already rule the trial out: a trial with
+ * less merit must need clearly less. */
 static size_t best_of(struct study_state *s, struct field *field,
 		      uint64_t limit)
 {
@@ -272,8 +272,8 @@ size_t choice_best(struct study_state *s, enum who who, uint64_t limit)
 	return best;
 }
 
-/* Of a group of one case: the need, or its estimate; 0: it is not below
- * `than`. */
+/* For a group of a single case: the trial's need, or its estimate; 0: that is
+ * not below `than`. */
 static uint64_t need_below(struct study_state *s, struct gp_trial *trial,
 			   uint64_t than)
 {

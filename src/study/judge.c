@@ -407,8 +407,8 @@ static void note_start(struct gp_verdict *v)
 	v->high = v->need;
 }
 
-/* A limit that the trace does not hold, an open pool or a graph's capture may
- * have kept memory from the request. */
+/* A limit that is not in the trace, an open pool or a graph capture may have
+ * kept memory from the request. */
 static bool is_unexplained(const struct gp_study_config *config,
 			   const struct gp_case *c, const struct gp_verdict *v)
 {
@@ -467,7 +467,7 @@ static uint64_t missing(const struct gp_verdict *v)
 	return v->need > v->capacity ? v->need - v->capacity : 0;
 }
 
-/* Live memory shows that at least so much is missing; the need is unknown. */
+/* Live memory shows that at least this much is missing; the need is unknown. */
 static void fill_unplayed(struct gp_verdict *v)
 {
 	v->cause = GP_BY_CAPACITY;
@@ -688,15 +688,16 @@ static int gravity(const struct gp_verdict *v)
 		[GP_VERDICT_UNDECIDED] = 2, [GP_VERDICT_SETTING] = 3,
 		[GP_VERDICT_FITS] = 4,
 	};
-	/* No run was made, or it says nothing, and nothing speaks against the
-	 * capacity. */
+	/* No run was made, or its result proves nothing, and what the trace
+	 * shows is within the capacity. */
 	bool is_silent = gp_verdict_is_open(v) && v->start <= v->capacity &&
 			 v->recorded <= v->capacity;
 
 	return is_silent ? 5 : order[v->kind];
 }
 
-/* The bytes missing with the present setting, at least; 0: none, or unknown. */
+/* At least how many bytes are missing with the present setting; 0: none, or
+ * unknown. */
 static uint64_t lack_of(const struct gp_verdict *v)
 {
 	if (!v->need_as_recorded)

@@ -2,10 +2,10 @@
 /*
  * Finding the message of an OutOfMemoryError among the lines of a log.
  *
- * A console may have wrapped it. Programs that collect logs begin each line
- * with a time, a rank, a process: what precedes the message on its own line is
- * what may precede the others. Lines of another rank are between them where
- * several write to one log.
+ * A console may have wrapped the message over several lines. Programs that
+ * collect logs begin each line with a time, a rank or a process, so the prefix
+ * of the message's first line is expected on the others, too. If several ranks
+ * write to one log, lines of other ranks may lie in between.
  */
 #include "study/oom_log.h"
 
@@ -20,44 +20,45 @@
 #include "formats/readers.h"
 #include "formats/source.h"
 
-/* A message with a hundred processes is shorter. */
+/* Bytes of a message; one that lists a hundred processes is shorter. */
 #define LINE_ROOM 8192
-/* Where it is looked for, with lines of other ranks between its own. */
+/* Bytes in which a message's lines are searched for, as lines of other ranks
+ * may lie between them. */
 #define WINDOW	  (64 << 10)
-/* Of a line before its message. */
+/* Bytes that are kept of what precedes a message on its line. */
 #define HEAD_ROOM 512
 #define NAME_ROOM 8 /* "CUDA " */
 /* The longest of gp_oom_marks is shorter. */
 #define MARK_ROOM 64
 
-/* What of the terminal's language is being left out. */
+/* The kind of terminal escape sequence that is being skipped. */
 enum escape { NO_ESCAPE, ESCAPE, CONTROL, COMMAND };
 
-/* A line that is an object of JSON, {"log":"...","stream":"stderr"}: which of
- * its texts has the message. */
+/* A line that is a JSON object, {"log":"...","stream":"stderr"}: which of its
+ * strings contains the message. */
 struct record {
 	size_t key, key_length; /* "log":" within the line's head; 0: no JSON */
-	size_t head;		/* where the text itself begins */
+	size_t head;		/* where the string itself begins */
 };
 
 struct log {
 	struct gp_source *source;
-	/* Its text without colours: [at, end) is not read yet. */
+	/* The log's text without escape sequences; [at, end) is not read
+	 * yet. */
 	char *text, *at, *end;
 	size_t room;
 	enum escape escape;
-	/* Where each mark is next, at or behind `at`; NULL: not in the text. */
+	/* The next occurrence of each mark at or after `at`; NULL: none. */
 	const char *next[GP_OOM_MARKS];
 	struct oom_message last;
 	uint64_t line;
-	/* What is known of the line up to at: how it begins, and how it
-	 * ends. */
+	/* The line up to `at`: its beginning, and its last bytes. */
 	char head[HEAD_ROOM], tail[NAME_ROOM];
 	size_t head_length, tail_length;
 	struct record record;
 };
 
-/* ---- the text, without colours ---- */
+/* ---- the text, without escape sequences ---- */
 
 /* Whether the character belongs to a sequence (ECMA-48) that has begun:
  * "ESC [ 1 ; 31 m", and "ESC ] 8 ; ; link BEL". */
@@ -77,7 +78,7 @@ static bool is_escaped(enum escape *escape, char c)
 		break;
 	case NO_ESCAPE: return false;
 	}
-	/* None goes over a line's end. */
+	/* No sequence continues past the end of a line. */
 	if (c != '\n')
 		return true;
 	*escape = NO_ESCAPE;
@@ -134,7 +135,7 @@ static bool read_more(struct log *log)
 	return true;
 }
 
-/* The first mark that is not read yet. */
+/* The first mark in the unread text. */
 static char *next_mark(struct log *log, const struct gp_oom_mark **mark)
 {
 	const char *first = NULL;
@@ -156,7 +157,8 @@ static char *next_mark(struct log *log, const struct gp_oom_mark **mark)
 
 /* ---- what precedes a line ---- */
 
-/* A word, or less: up to a blank, or behind "[rank3]:" and the like. */
+/* A word or a part of one: it ends at a blank, or after "[rank3]:" and the
+ * like. */
 struct token {
 	const char *text;
 	size_t length, blanks; /* blanks follow */
@@ -184,8 +186,8 @@ static struct token token_at(const char *text, const char *end)
 	return token;
 }
 
-/* "2024-08-21T22:56:04.123Z", "22:56:04,123]", "1724280964.5": not a size as a
- * message has them, nor a rank. */
+/* Whether the token is a time: "2024-08-21T22:56:04.123Z", "22:56:04,123]",
+ * "1724280964.5"; not a size as in a message, nor a rank. */
 static bool is_time(const struct token *token)
 {
 	static const char others[] = "-:./,+[]()TZ";
@@ -207,7 +209,7 @@ static bool is_same(const struct token *a, const struct token *b)
 	return a->length == b->length && !memcmp(a->text, b->text, a->length);
 }
 
-/* Whether they differ only in numbers: "[rank3]:" and "[rank12]:". */
+/* Whether two tokens differ only in numbers: "[rank3]:" and "[rank12]:". */
 static bool is_other_number(const struct token *a, const struct token *b)
 {
 	size_t i = 0, k = 0, numbers = 0;
@@ -228,14 +230,15 @@ static bool is_other_number(const struct token *a, const struct token *b)
 	       a->length > numbers;
 }
 
-/* What of the message's line may precede its other lines. */
+/* Which part of the text before the message is expected before its other
+ * lines. */
 enum prefix {
 	BEFORE_ERROR, /* all before "torch.OutOfMemoryError: CUDA " */
 	IN_PART,      /* the words that are the same */
 	NOTHING,
 };
 
-/* Where the name of the error begins, or the API's. */
+/* Where the name of the error begins, or else the last word, the API. */
 static const char *error_in(const char *head, const char *end)
 {
 	static const char error[] = "Error:";
@@ -257,8 +260,8 @@ static const char *error_in(const char *head, const char *end)
 	return last;
 }
 
-/* The length of what precedes the line [text, end) as it precedes the message.
- * *is_of_other: the line is of another rank or process. */
+/* The length of the prefix that the line [text, end) shares with the message's
+ * line. *is_of_other: the line is of another rank or process. */
 static size_t prefix_of(const struct log *log, enum prefix prefix,
 			const char *text, const char *end, bool *is_of_other)
 {
@@ -288,7 +291,7 @@ static size_t prefix_of(const struct log *log, enum prefix prefix,
 
 /* ---- records of JSON ---- */
 
-/* The end of a text that began before `at`: at its quote. */
+/* The end of a JSON string that began before `at`: its closing quote. */
 static const char *text_end(const char *at, const char *end)
 {
 	for (; at < end && *at != '"'; at++)
@@ -297,7 +300,7 @@ static const char *text_end(const char *at, const char *end)
 	return at;
 }
 
-/* In which text of a record the line's head ends. */
+/* The string of a JSON record in which the line's head ends. */
 static struct record record_of(const char *head, const char *end)
 {
 	const char *at = head + strspn(head, " \t");
@@ -329,7 +332,8 @@ struct piece {
 	const char *at, *end;
 };
 
-/* The text of the same key; a line without it tells nothing. */
+/* The string under the same key in this line; empty if the line lacks the
+ * key. */
 static struct piece text_in(const struct log *log, struct piece line)
 {
 	const struct record *r = &log->record;
@@ -350,8 +354,7 @@ static struct piece text_in(const struct log *log, struct piece line)
 
 /* ---- a message ---- */
 
-/* Adds text, with one blank for several; what there is no room for is left
- * out. */
+/* Appends text, with one blank for several; drops what does not fit. */
 static size_t append(char text[LINE_ROOM], size_t length, const char *from,
 		     size_t n)
 {
@@ -367,8 +370,8 @@ static size_t append(char text[LINE_ROOM], size_t length, const char *from,
 	return length;
 }
 
-/* The same of a text of JSON: of its escapes, ends of lines are blanks, and
- * colours are left out. */
+/* The same for a JSON string: escaped line ends become blanks, and escape
+ * sequences of colours are left out. */
 static size_t append_text(const struct log *log, char text[LINE_ROOM],
 			  size_t length, struct piece message)
 {
@@ -417,10 +420,10 @@ static const char *line_end(const char *at, const char *end, bool *is_last)
 /* How the lines that a message is wrapped over are read. */
 struct reading {
 	enum prefix prefix;
-	const char *between; /* lines: a blank, unless words were cut */
+	const char *between; /* lines; "" if words were cut */
 };
 
-/* The message's own line, with the word before it. */
+/* The message's first line, with the word before the message. */
 static size_t append_first(const struct log *log, char text[LINE_ROOM],
 			   struct piece line)
 {
@@ -433,9 +436,9 @@ static size_t append_first(const struct log *log, char text[LINE_ROOM],
 	return append_text(log, text, length, line);
 }
 
-/* Copies a message, and its hints on the last line. A line's end is as good as
- * a blank, until the numbers are complete. False: lines of others were left
- * out. */
+/* Copies a message, including the hints on its last line. Until its numbers are
+ * complete, the end of a line counts as a blank. False: lines of other ranks
+ * were left out. */
 static bool copy_message(const struct log *log, const struct reading *reading,
 			 char text[LINE_ROOM])
 {
@@ -468,9 +471,9 @@ static bool copy_message(const struct log *log, const struct reading *reading,
 	return is_alone;
 }
 
-/* Tries the longest prefix first. Where lines of others were left out, they do
- * not come back for want of a better reading. A terminal may have wrapped lines
- * in the middle of a word. */
+/* Tries the longest prefix first. If lines of other ranks were left out, the
+ * readings without a prefix, which would include them, are not tried. The last
+ * reading is for terminals that wrap lines in the middle of a word. */
 static bool read_message(const struct log *log, struct oom_message *m)
 {
 	static const struct reading readings[] = {
@@ -492,7 +495,7 @@ static bool read_message(const struct log *log, struct oom_message *m)
 	return false;
 }
 
-/* The same of what its own line says. */
+/* The same from the message's first line alone. */
 static bool read_brief(const struct log *log, struct oom_message *m)
 {
 	const char *end = log->at + gp_smaller((size_t)(log->end - log->at),
@@ -505,9 +508,9 @@ static bool read_brief(const struct log *log, struct oom_message *m)
 	return oom_log_parse_brief(text, m);
 }
 
-/* "[rank3]", as torchrun and PyTorch's own logs have it, and how loggers write
- * it: "rank=3", "Rank 3", "\"rank\": 3". Not that of an adapter:
- * "lora_rank=16". */
+/* Notes the rank: "[rank3]", as torchrun and PyTorch's own logs have it, and
+ * how loggers write it: "rank=3", "Rank 3", "\"rank\": 3". Not that of an
+ * adapter: "lora_rank=16". */
 static void note_rank(const struct log *log, struct oom_message *m)
 {
 	for (const char *at = log->head; *at; at++) {
@@ -532,7 +535,7 @@ static void note_rank(const struct log *log, struct oom_message *m)
 	}
 }
 
-/* The words before the message that are a date or a time. */
+/* Notes the words before the message that are a date or a time. */
 static void note_time(const struct log *log, struct oom_message *m)
 {
 	const char *at = log->head, *end = at + log->head_length;
@@ -555,7 +558,7 @@ static void note_time(const struct log *log, struct oom_message *m)
 	m->time[length] = '\0';
 }
 
-/* Whether a message may have all numbers. */
+/* Whether a message with this mark may contain all numbers. */
 static bool may_be_whole(const struct gp_oom_mark *mark)
 {
 	return mark->teller <= GP_OOM_OF_ASYNC;
@@ -593,8 +596,9 @@ static void begin_line(struct log *log)
 	*log->head = '\0';
 }
 
-/* Keeps how the line begins, with room for a zero, and how it ends. A progress
- * bar goes back to its beginning. */
+/* Keeps the beginning of the line, with room for a terminating zero, and its
+ * last bytes. After a carriage return, as of a progress bar, the line begins
+ * again. */
 static void note_text(struct log *log, const char *at, size_t n)
 {
 	const char *back = n ? memrchr(at, '\r', n - 1) : NULL;

@@ -26,8 +26,8 @@ static const struct unit {
 	{ "GB", UINT64_C(1) << 30 },
 };
 
-/* More than can be asked for, which is 2^60 bytes; and less than what is
- * printed where NVML does not know, which is 2^64. */
+/* More than the largest request, 2^60 bytes, and less than what is printed if
+ * NVML does not know, 2^64. */
 #define MOST_PRINTED 2e18
 
 static struct printed_bytes bytes_at(const char *text)
@@ -98,7 +98,8 @@ static uint64_t most(struct printed_bytes printed)
 
 struct processes {
 	struct printed_bytes sum;
-	/* The least of those that have as much as PyTorch has reserved. */
+	/* The smallest of those that have at least what PyTorch has
+	 * reserved. */
 	struct printed_bytes fitting;
 };
 
@@ -129,9 +130,9 @@ static struct processes other_processes(const char *text, uint64_t reserved)
 	return p;
 }
 
-/* In a container PyTorch does not recognise its own process, as NVML lists it
- * by the id that it has outside. So where the listed ones have more than there
- * is beside PyTorch, it is one of them. */
+/* In a container PyTorch does not recognise its own process, because NVML lists
+ * it by its id outside. So if the listed processes have more than the device
+ * has besides PyTorch's memory, one of them is this one. */
 static void read_processes(const char *text, struct oom_message *m)
 {
 	static const char own[] = "this process has ";
@@ -220,7 +221,7 @@ static enum oom_api api_before(const char *line, const char *mark)
 	return OOM_OF_CUDA;
 }
 
-/* The variable of the environment that the message names for settings. */
+/* The environment variable for settings that the message names. */
 static const char *variable_of(const char *text, enum oom_api api)
 {
 	static const char *const names[] = { "PYTORCH_CUDA_ALLOC_CONF",
@@ -247,8 +248,8 @@ static struct oom_message begin(const char *line, const char *mark)
 	return m;
 }
 
-/* "GPU 3", directly behind the size that was asked for: further on it may be
- * another line's. */
+/* "GPU 3", directly after the requested size: further on, it may be another
+ * line's. */
 static void parse_device(const char *size, struct oom_message *m)
 {
 	static const char *const before[] = { ". GPU ", " (GPU " };
@@ -351,8 +352,8 @@ static const char *parse_device_of_async(const char *text,
 	return at + digits + (m->has_device && !digits);
 }
 
-/* CUDAMallocAsyncAllocator.cpp, mallocAsync. What the driver's pool has cached
- * is not in it. */
+/* CUDAMallocAsyncAllocator.cpp, mallocAsync. The message does not contain what
+ * the driver's pool has cached. */
 static bool parse_async(const char *line, struct oom_message *message)
 {
 	const char *text = strstr(line, ON_DEVICE);
@@ -392,7 +393,7 @@ bool oom_log_is_whole(const char *text)
 
 /* ---- messages that say little ---- */
 
-/* The size that was asked for, if that is there. */
+/* The requested size, if the message has it. */
 static bool parse_cut(const char *line, struct oom_message *message)
 {
 	const char *text = strstr(line, TRIED);
@@ -413,8 +414,8 @@ static bool parse_cut(const char *line, struct oom_message *message)
 	return true;
 }
 
-/* Of cudaMallocAsync: PyTorch prints the device's number as a character, and
- * that of the first device ends the message. */
+/* Messages of cudaMallocAsync: PyTorch prints the device's number as a
+ * character; for device 0 this is a zero byte, which ends the message. */
 static bool parse_async_cut(const char *line, struct oom_message *message)
 {
 	const char *text = strstr(line, ON_DEVICE), *at;
@@ -445,7 +446,7 @@ static bool parse_mps(const char *line, struct oom_message *message)
 	return true;
 }
 
-/* CUDA's, unless the words are another's. */
+/* CUDA, unless the words are those of another API. */
 static enum oom_api api_of_driver(const char *found)
 {
 	return !strncmp(found, "HIP ", 4)    ? OOM_OF_HIP
@@ -498,10 +499,11 @@ static uint64_t least_request(struct printed_bytes asked)
 	return least(asked) - 2 * mib;
 }
 
-/* A context and libraries take up to that much of a device. */
+/* The most bytes of a device that a context and libraries take. */
 #define OWN_OVERHEAD (UINT64_C(1) << 30)
 
-/* Less memory than this decides nothing, as between two settings. */
+/* The margin in bytes: smaller differences do not decide, as in the choice
+ * between settings. */
 static uint64_t least_gain(const struct oom_conclusion *c)
 {
 	return gp_larger(UINT64_C(64) << 20, c->available / 100);
@@ -514,7 +516,7 @@ static uint64_t spilled(const struct oom_message *m)
 		       : 0;
 }
 
-/* Of the device's memory: reserved by PyTorch, and free. */
+/* Bytes of the device that PyTorch has reserved, or that are free. */
 static uint64_t held_or_free(const struct oom_message *m)
 {
 	return spilled(m) ? m->total.bytes : m->reserved.bytes + m->free.bytes;
@@ -526,7 +528,8 @@ static uint64_t kept_by_limit(const struct oom_message *m,
 	return held_or_free(m) - gp_smaller(held_or_free(m), c->available);
 }
 
-/* More than a process takes besides PyTorch, where NVML names no process. */
+/* Bytes in use beyond what one process takes besides PyTorch, if NVML names no
+ * process. */
 static uint64_t kept_unseen(const struct oom_message *m,
 			    const struct oom_conclusion *c)
 {
@@ -546,8 +549,8 @@ static uint64_t withheld(const struct oom_message *m,
 	return bytes >= least_gain(c) ? bytes : 0;
 }
 
-/* What else would have made room for a request that all free memory together
- * cannot serve, or hardly. */
+/* The cause if all free memory together cannot serve the request, or hardly
+ * can: what else would have made room for it. */
 static enum oom_cause cause_of_lack(const struct oom_message *m,
 				    const struct oom_conclusion *c)
 {
@@ -562,8 +565,8 @@ static enum oom_cause cause_of_lack(const struct oom_message *m,
 	return c->missing ? OOM_BY_CAPACITY : OOM_BY_FULLNESS;
 }
 
-/* The least that tensors held with the request, as printed sizes are off by up
- * to their error. */
+/* The least that tensors and the request need together: printed sizes are off
+ * by up to their error. */
 static uint64_t least_needed(const struct oom_message *m)
 {
 	uint64_t cached = most(m->unallocated) + most(m->in_pools);
@@ -610,7 +613,8 @@ static enum oom_cause cause_of_async(const struct oom_message *m,
 	return OOM_BY_UNSEEN;
 }
 
-/* PyTorch reads what is free after the device refused the request. */
+/* Whether there was enough free memory after all: PyTorch reads the free memory
+ * after the device refused the request. */
 static bool was_free(const struct oom_message *m)
 {
 	return !m->limit.is_there && m->free.is_there &&
@@ -648,7 +652,7 @@ struct oom_conclusion oom_log_conclude(const struct oom_message *m)
 	c.idle = c.available -
 		 gp_smaller(c.available, c.allocated + m->in_pools.bytes);
 	c.unseen = m->total.bytes - gp_smaller(m->total.bytes, held);
-	/* Less than that printed sizes are rounded by is nothing. */
+	/* An amount within the rounding of the printed sizes counts as none. */
 	if (c.unseen <= m->total.error + m->reserved.error + m->free.error)
 		c.unseen = 0;
 	c.spilled = spilled(m);
@@ -676,7 +680,8 @@ int oom_log_silence(const struct oom_message *m)
 	return m->form < OOM_CUT ? 0 : (int)m->form;
 }
 
-/* Whether times are written alike, so that their text's order is theirs. */
+/* Whether two times have the same format, so that the order of their texts is
+ * the order of the times. */
 static bool is_comparable(const char *a, const char *b)
 {
 	for (; *a && *b; a++, b++)

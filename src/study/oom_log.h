@@ -30,8 +30,8 @@ struct printed_bytes {
 
 enum oom_api { OOM_OF_CUDA, OOM_OF_HIP, OOM_OF_XPU, OOM_OF_MPS };
 
-/* What it says, the most informative first: of several messages, the last of
- * those that say most is taken. */
+/* How much a message says, the most informative form first. Of several
+ * messages, the last one of the most informative form is taken. */
 enum oom_form {
 	OOM_TOLD,     /* the sentence with all sizes */
 	OOM_REJECTED, /* 2.12 and later, throw_on_cudamalloc_oom: the request */
@@ -41,7 +41,7 @@ enum oom_form {
 		       that */
 	OOM_MPS,    /* another allocator, on a Mac: the request */
 	OOM_DRIVER, /* CUDA's own, of which nothing is known */
-	OOM_HOST,   /* the host had none */
+	OOM_HOST,   /* the host ran out of memory */
 };
 
 /* All are of the moment at which the error was raised. */
@@ -51,7 +51,8 @@ struct oom_message {
 	/* Messages in the file that say as much; this is the last. */
 	uint64_t count;
 	uint64_t devices; /* of all of them: a bit for each of the first 64 */
-	/* As its line begins: "2026-11-27 10:00:00,123"; empty: not told. */
+	/* As at the beginning of its line: "2026-11-27 10:00:00,123"; empty:
+	 * unknown. */
 	char time[OOM_TIME_ROOM];
 	bool has_rank; /* "[rank3]: " is before it */
 	uint32_t rank;
@@ -61,12 +62,12 @@ struct oom_message {
 	bool has_device;
 	bool is_named; /* its number is printed, and does not end the message */
 	uint32_t device;
-	/* The size of the segment that was asked for: the request, rounded up
-	 * to 2 MiB, 20 MiB, or a multiple of 2 MiB. The request itself where
-	 * it is rejected, and with cudaMallocAsync. */
+	/* The size of the segment that was requested: the request, rounded up
+	 * to 2 MiB, 20 MiB, or a multiple of 2 MiB. With OOM_REJECTED and
+	 * cudaMallocAsync, the request itself. */
 	struct printed_bytes asked;
-	/* cudaMemGetInfo. XPU did not print free before 2.7: it is not there,
-	 * and at most its error. */
+	/* cudaMemGetInfo. XPU did not print the free memory before 2.7:
+	 * free.is_there is false then, and it is at most free.error. */
 	struct printed_bytes total, free;
 	struct printed_bytes limit;   /* memory fraction of the process */
 	struct printed_bytes process; /* all that this process has, by NVML */
@@ -117,28 +118,28 @@ struct oom_conclusion {
 /* Reads the message from a line of a log, as PyTorch 1.x to 2.15 write it;
  * false: it has none, or not a whole one. */
 bool oom_log_parse(const char *line, struct oom_message *message);
-/* The same of a message of which little is left, or that says little. */
+/* The same for a message of which little is left, or that says little. */
 bool oom_log_parse_brief(const char *line, struct oom_message *message);
-/* Whether nothing is missing of the sentence that the text begins with. */
+/* Whether the sentence with which the text begins is complete. */
 bool oom_log_is_whole(const char *text);
-/* Reads the last one of a stream; false: it has none. What precedes a message
- * on its line, such as a time and a rank, may precede each line that it is
- * wrapped over. */
+/* Reads the last message in a stream; false: there is none. What precedes a
+ * message on its line, such as a time and a rank, may be repeated on each line
+ * that the message is wrapped over. */
 struct gp_source;
 bool oom_log_scan(struct gp_source *source, struct oom_message *message);
 struct oom_conclusion oom_log_conclude(const struct oom_message *message);
 
-/* A file of several, such as one of each rank. */
+/* One of several log files, such as one for each rank. */
 struct oom_logged {
 	char *path; /* owned */
 	struct oom_message message;
 	struct oom_conclusion conclusion;
 };
-/* The one whose message came first, if every one has a time and all are written
- * alike (*is_by_time); else the first of those that say most. */
+/* The index of the log whose message came first, if all messages have a time,
+ * in the same format (*is_by_time); else of the first one that says most. */
 size_t oom_logs_first(const struct oom_logged *logs, size_t count,
 		      bool *is_by_time);
-/* How little a message says; 0: all. */
+/* How little a message says; 0: everything. */
 int oom_log_silence(const struct oom_message *message);
 
 #endif

@@ -38,7 +38,8 @@ struct ranged {
 	struct branches branches;
 };
 
-/* What runs are found by: they answer for a range of bytes of each. */
+/* The ranges by which runs are found: in each, a run answers for a range of
+ * bytes. */
 enum way { BY_CAPACITY, BY_MAX_SPLIT, BY_NON_SPLIT, BY_LARGE_SEGMENT, WAYS };
 
 struct runs {
@@ -190,7 +191,7 @@ static bool is_of_settings(const struct runs *runs, const struct run *run,
 			  asked->settings);
 }
 
-/* The runs that may answer, by the way that leaves the fewest. */
+/* The runs that may answer, from the index in which they are fewest. */
 static struct gp_ranges_walk candidates(const struct runs *runs,
 					const struct run_asked *asked)
 {

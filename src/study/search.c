@@ -29,7 +29,7 @@
 #define TOGETHER       32   /* 1/32 of the budget */
 #define BELOW	       256  /* 1/256 of it for the least need */
 #define FEW	       1000
-#define TURNS	       8 /* in which a slice gets its part of the budget */
+#define TURNS	       8 /* turns in which a slice gets its budget */
 
 /* What is covered within a slice: a bit mask of the axes of space.h. */
 enum {
@@ -41,7 +41,7 @@ struct slice {
 	bool is_expandable;
 	unsigned divisions; /* 0: none */
 	unsigned searched;
-	/* 0: the case's own; else it goes down to find the least need. */
+	/* 0: the case's own; otherwise it is lowered to find the least need. */
 	uint64_t capacity;
 	size_t index; /* the case that is searched */
 };
@@ -232,9 +232,10 @@ static bool take_turn(struct parts *parts, uint32_t budget)
 }
 
 /*
- * Goes on below the need of what a part has found. What failed with more memory
- * needs that much at least, so it stays covered. What was found fails with less
- * than its need, and is tried once more to learn what fails with it.
+ * Continues below the need of the setting that a part has found. Settings that
+ * failed with more memory need at least that much, so they stay covered. The
+ * setting that was found fails below its need; it is tried once more to learn
+ * which others fail with it.
  */
 static void descend(struct study_state *s, struct part *part,
 		    struct search *search)
@@ -245,7 +246,8 @@ static void descend(struct study_state *s, struct part *part,
 	if (may_be_used)
 		add_found(s, conf);
 	is_lower = lower(s, &part->config.capacity);
-	/* It fails with more memory, as others of its box may not. */
+	/* Otherwise it fails with more memory, and other values of its box may
+	 * not. */
 	search->is_complete &= is_lower || !may_be_used;
 	gp_cover_resume(&part->cover, !is_lower);
 }
@@ -294,9 +296,9 @@ static void open_parts(struct parts *parts, struct slice slice)
 }
 
 /*
- * Searches the slices on as many threads as there may be. Each gets the same
- * part of what is left of the budget, again and again, so that the result does
- * not depend on the number of threads.
+ * Searches the slices on as many threads as are allowed. Each slice repeatedly
+ * gets the same part of what is left of the budget, so that the result does not
+ * depend on the number of threads.
  */
 static void search_parts(struct parts *parts, uint32_t budget,
 			 struct search *search)

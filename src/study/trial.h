@@ -35,7 +35,7 @@ struct gp_trial *trial_add(struct study_state *s, char *conf,
 /* Replays every case that is to be played at its capacity, and stores the
  * results. */
 void trial_play(struct study_state *s, struct gp_trial *trial);
-/* The same for all trials, on as many threads as there may be. */
+/* The same for all trials, on as many threads as are allowed. */
 void trials_play(struct study_state *s);
 
 /* ---- for the current group ---- */
@@ -54,7 +54,8 @@ void trial_measure_to(struct study_state *s, struct gp_trial *trial,
 		      uint64_t most);
 
 /* Whether what may be reserved of the capacity is less than live memory as the
- * settings round it: then no settings that round so serve every request. */
+ * settings round it: then no settings with this rounding serve every
+ * request. */
 bool trial_is_below_live(struct study_state *s,
 			 const struct gp_settings *settings, size_t index,
 			 uint64_t capacity);

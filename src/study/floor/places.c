@@ -65,7 +65,7 @@ static void note_pool(void *arg, const struct gp_action *action, uint64_t event)
 		pools[event] = action->pool;
 }
 
-/* By event: of each request, the pool that it comes to. */
+/* By event index: the pool that serves each request. */
 static uint16_t *find_pools(const struct gp_trace *trace, uint32_t device)
 {
 	const struct gp_device_trace *t = &trace->devices[device];
@@ -122,8 +122,8 @@ static void plan(const struct gp_spans *spans, uint64_t work, uint64_t *places)
 	gp_floor_release(&floor);
 }
 
-/* Places the other blocks in order of request, as an allocator would that knows
- * the plan and the lifetime of each request. */
+/* Places the other blocks in order of request, like an allocator that knows the
+ * plan and the lifetime of each request. */
 static void place_rest(struct group *group, uint64_t work, uint64_t *places)
 {
 	struct gp_spans *spans = &group->spans, *rest = &group->rest;

@@ -95,7 +95,7 @@ static bool see(const struct gp_bands *bands,
 	return true;
 }
 
-/* Whether a is less worth a band than b. */
+/* Whether a deserves a band of its own less than b does. */
 static bool is_less(const struct seen *a, const struct seen *b)
 {
 	if (a->area != b->area)

@@ -111,7 +111,7 @@ size_t gp_share_out(const struct gp_trace *trace, uint32_t device,
 		    const struct gp_replay_result *result,
 		    enum gp_sharing sharing, struct gp_share **shares);
 
-/* Of the whole programs, whichever moments are compared. */
+/* Decided by the whole programs, whichever moments are compared. */
 enum gp_share_fate {
 	GP_SHARE_STAYED,
 	GP_SHARE_MOVED, /* to another line of its function */
@@ -144,7 +144,7 @@ struct gp_request {
 	double fraction;
 	const char *text; /* settings; NULL: none */
 	uint64_t stream;
-	bool waits; /* a stream waits for it, not the program: by */
+	bool waits; /* a stream, `by`, waits for it, not the program */
 	uint64_t by;
 	struct gp_pool_id pool;
 	char site[GP_SITE_TEXT]; /* "": unknown */
@@ -159,8 +159,8 @@ struct gp_divergence_steps {
 	uint64_t alike; /* of those, with the same requests */
 	/* The first that differs; NULL: none. */
 	const char *first;
-	uint64_t first_ordinal;		 /* among its name, from 1 */
-	uint64_t a_requests, b_requests; /* in the first that differs */
+	uint64_t first_ordinal;		 /* among those of its name */
+	uint64_t a_requests, b_requests; /* number, in that first step */
 };
 
 struct gp_divergence {

@@ -13,12 +13,12 @@
 /* ---- the requests between marks ---- */
 
 /*
- * A step begins at a mark and ends at the next; two
- * steps are equal if they request the same kinds and sizes in the same order.
+ * A step begins at a mark and ends at the next; two steps are equal if they
+ * request the same kinds and sizes in the same order.
  */
 struct step {
 	const char *name;
-	uint64_t ordinal;  /* among its name, from 1 */
+	uint64_t ordinal;  /* among the steps of its name, from 1 */
 	uint64_t requests; /* number of alloc and free events */
 	uint64_t hash;	   /* hash of their kinds and sizes, in order */
 	size_t index;	   /* index in the trace */
@@ -240,7 +240,7 @@ static bool texts_agree(const struct walks *w, const struct gp_event *a,
 	return !strcmp(w->a.trace->texts[a->text], w->b.trace->texts[b->text]);
 }
 
-/* Whether it is the program that waits, or the same stream. */
+/* Whether the program waits in both, or the same stream does. */
 static bool waits_agree(struct walks *w, const struct gp_event *a,
 			const struct gp_event *b)
 {

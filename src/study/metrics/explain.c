@@ -74,7 +74,7 @@ static enum gp_status play(const struct gp_explain_config *config,
 	return GP_OK;
 }
 
-/* Replays the run itself on the simulated device, as the what-ifs are. */
+/* Replays the run itself on the simulated device, like the what-ifs. */
 static enum gp_status play_base(const struct gp_explain_config *config,
 				struct gp_explain *explain,
 				struct gp_diag *diag)
@@ -97,8 +97,8 @@ static struct gp_attempt *add(struct gp_explain *explain, const char *name)
 	return trial;
 }
 
-/* Only preallocation adds events, in front: converts event numbers back to
- * those of the trace. */
+/* Converts event numbers back to those of the trace: only preallocation adds
+ * events, and at the beginning. */
 static void number_as_before(const struct gp_explain *explain,
 			     const struct gp_trace *altered,
 			     struct gp_attempt *trial)
@@ -138,7 +138,7 @@ static void note_flag(struct gp_attempt *trial, const struct gp_what_if *asked)
 struct tries {
 	const struct gp_explain_config *config;
 	struct gp_explain *explain;
-	/* The trace under no what-if, if it has other devices, too; else no
+	/* The trace without what-ifs, if it has several devices; else no
 	 * trace. */
 	struct gp_what_ifs unchanged;
 	struct gp_diag *diag;
@@ -158,7 +158,7 @@ static bool still_asks(const struct gp_explain *explain,
 	       a->events[explain->event].kind == GP_ALLOC;
 }
 
-/* By what what-ifs change of a start state. */
+/* Whether two start states differ in anything that a what-if may change. */
 static bool starts_differ(const struct gp_state *a, const struct gp_state *b)
 {
 	bool differs = a->block_count != b->block_count ||
@@ -173,7 +173,7 @@ static bool starts_differ(const struct gp_state *a, const struct gp_state *b)
 	return differs;
 }
 
-/* Whether anything of the device differs: a what-if may change others only. */
+/* Whether the what-if changes this device: it may change only others. */
 static bool changes_device(const struct tries *tries,
 			   const struct gp_trace *altered)
 {
@@ -494,9 +494,9 @@ static void find_floor(struct gp_explain *explain)
 	gp_spans_release(&spans);
 }
 
-/* The event to explain: without requests, the state that the file shows. What a
- * window begins with may be the peak only by what is cached, which nothing in
- * the window explains. */
+/* The event to explain; without requests, that of the state in the file. The
+ * start of a window may be the peak only because of cached memory, which
+ * nothing in the window explains. */
 static uint64_t moment_of(const struct gp_explain_config *config,
 			  const struct gp_explain *explain)
 {

@@ -206,8 +206,8 @@ struct gp_explain_config {
 	const struct gp_replay_config *run; /* action and look are ignored */
 	/* Skip the attempts: attempts, base and floor stay empty. */
 	bool skip_attempts;
-	/* If no request fails, explain the fullest moment with the peak of
-	 * reserved, instead of the first. */
+	/* If no request fails, explain the fullest moment at which reserved
+	 * memory is at its peak, instead of the first one. */
 	bool look_at_fullest;
 	/* No setting serves the trace: `live` is for the moment of most memory
 	 * in use on an unlimited device, not for the first failure. */

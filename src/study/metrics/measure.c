@@ -131,8 +131,9 @@ static double measure_utilization(const struct gp_subject *s)
 	return part_of(measure_allocated(s), measure_reserved(s));
 }
 
-/* PyTorch counts requested bytes as active ones, until the memory is free
- * again (free_block), and allocated bytes until the program frees the block. */
+/* PyTorch counts requested bytes, like active ones, until the memory is free
+ * again (free_block), but allocated bytes only until the program frees the
+ * block. */
 static double measure_internal(const struct gp_subject *s)
 {
 	return part_of(minus(measure_active(s), measure_requested(s)),

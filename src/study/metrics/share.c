@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The holders of the live set: its blocks by site, or by size class, and what
- * each of them holds at most in the whole run.
+ * The holders of the live set: its blocks by site, or by size class, and the
+ * most that each of them holds at any time in the run.
  *
- * The holders of two runs are paired by size, or by line. The lines of a
- * function are paired in their order, so that as many as possible are, above
- * all those that make the same requests, and those of the same number.
+ * The holders of two runs are paired by size, or by line. As many lines of a
+ * function as possible are paired in their order; a pair with similar requests
+ * is preferred, then one with the same line number.
  */
 #include "study/metrics/change.h"
 
@@ -32,12 +32,13 @@ static unsigned class_of(uint64_t size)
 	return bits;
 }
 
-/* Shares by index; the last one by site is of requests without a known site. */
+/* Shares by index. If they are by site, the last one is for requests without a
+ * known site. */
 struct sharing {
 	struct gp_share *shares;
 	size_t count;
 	enum gp_sharing kind;
-	const uint32_t *shown; /* by site: the one that stands for it */
+	const uint32_t *shown; /* by site: the site that represents it */
 };
 
 static size_t index_of(const struct sharing *s, uint32_t site, uint64_t size)
@@ -47,7 +48,7 @@ static size_t index_of(const struct sharing *s, uint32_t site, uint64_t size)
 	return site < s->count - 1 ? s->shown[site] : s->count - 1;
 }
 
-/* What was requested of a block. */
+/* The requested bytes of a block. */
 static uint64_t live_of(const struct gp_block *block)
 {
 	return block->requested < block->size ? block->requested : block->size;
@@ -55,7 +56,7 @@ static uint64_t live_of(const struct gp_block *block)
 
 /* ---- the whole run ---- */
 
-/* A block that a request brought: its share and what was requested. */
+/* A block that a request allocated: its share and its requested bytes. */
 struct held {
 	size_t share;
 	uint64_t size; /* 0: not live */
@@ -94,7 +95,8 @@ static void take(struct walk *w, uint32_t id, uint32_t site, uint64_t size)
 		share->most = w->now[i];
 }
 
-/* Adds up what each share requests, and holds at most, in the whole run. */
+/* Sums what each share requests in the whole run, and finds the most that it
+ * holds. */
 static void follow(const struct gp_device_trace *device,
 		   const struct gp_replay_result *result,
 		   struct sharing *sharing)
@@ -180,7 +182,7 @@ static void name_shares(const struct gp_trace *trace, struct sharing *sharing)
 	}
 }
 
-/* Moves the shares of something to the front; returns their number. */
+/* Moves the shares that have anything to the front; returns their number. */
 static size_t pack(struct gp_share *shares, size_t count)
 {
 	size_t kept = 0;
@@ -282,13 +284,14 @@ static int compare_shares(const void *a, const void *b)
 
 /* ---- pairing: the lines of a function ---- */
 
-/* What a pair of lines counts. A pair whose requests are alike outweighs one of
- * the same number, which outweighs one that is only in order. */
+/* The weight of a pair of lines. A pair with similar requests outweighs a pair
+ * with the same line number, which outweighs a pair that only keeps the
+ * order. */
 #define IN_ORDER   4
 #define SAME_LINE  5
 #define ALIKE	   6
-/* Functions of more lines than this, times those of the other side, are paired
- * by number only. */
+/* If the product of the line counts of both sides exceeds this, a function's
+ * lines are paired by number only. */
 #define MOST_PAIRS (1U << 22)
 
 /* The shares of one function on both sides, by line. */
@@ -302,8 +305,8 @@ static bool asks_the_same(const struct gp_share *a, const struct gp_share *b)
 	return a->requests == b->requests && a->asked == b->asked;
 }
 
-/* Requests of the same size on average, as of a program that made more steps.
- */
+/* Whether the requests of both have the same average size; one program may have
+ * made more steps. */
 static bool asks_alike(const struct gp_share *a, const struct gp_share *b)
 {
 	return a->requests && b->requests &&
@@ -351,7 +354,8 @@ static void pair_by_number(const struct group *g, struct gp_share_pair *pairs,
 	}
 }
 
-/* best[i][k]: what the lines from a[i] and from b[k] on count at most. */
+/* best[i][k]: the largest total weight of pairs among the lines from a[i] and
+ * from b[k] on. */
 static unsigned *count_pairs(const struct group *g)
 {
 	size_t row = g->b_count + 1;
@@ -392,8 +396,8 @@ static void pair_in_order(const struct group *g, struct gp_share_pair *pairs,
 	free(best);
 }
 
-/* Of what is left, a line that is gone and a new one are the same line where
- * they make the same requests: it moved past another. */
+/* Among the unpaired lines, one that is gone and a new one with the same
+ * requests are the same line, which moved past another. */
 static void pair_moves(struct gp_share_pair *pairs, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -434,7 +438,7 @@ static struct gp_share *sorted(const struct gp_share *shares, size_t count)
 	return copy;
 }
 
-/* How many of the first shares are of the group of this one. */
+/* The number of leading shares that belong to the same group as `of`. */
 static size_t run_of(const struct gp_share *shares, size_t count,
 		     const struct gp_share *of)
 {

@@ -236,8 +236,8 @@ static void note_places(struct gp_what_if_note *note, const struct search *s)
 		snprintf(note->text + n, sizeof(note->text) - n, " and others");
 }
 
-/* Turns the draft into a trace, which can be replayed, and makes a new draft of
- * it. */
+/* Turns the draft into a trace, which can be replayed, and begins a new draft
+ * from that trace. */
 static void freeze(struct scene *scene)
 {
 	struct gp_trace *before = scene->before;
