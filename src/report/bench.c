@@ -92,7 +92,7 @@ static void write_about(struct gp_emit *json,
 	gp_emit_bool(json, "is_stand_in", about->is_stand_in);
 }
 
-/* To hundredths of a microsecond, which is as fine as the clock is. */
+/* To hundredths of a microsecond, the resolution of the clock. */
 static double rounded(double us)
 {
 	return (double)(uint64_t)(us * 100 + 0.5) / 100;
@@ -153,7 +153,7 @@ static unsigned priced_as(unsigned call)
 	return call == GP_BENCH_REFUSED ? GP_PRICE_MALLOC : call;
 }
 
-/* The calls that the price list has, or those that it has not. */
+/* Writes the calls that are in the price list, or those that are not. */
 static void write_prices(struct gp_emit *json,
 			 const struct gp_bench_report *report, const char *key,
 			 bool has_price)

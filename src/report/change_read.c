@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading a gpupool-report: of each run and device, what its peak of reserved
- * memory is made of.
+ * Reads a gpupool-report: the breakdown of the peak of reserved memory, for
+ * each run and device.
  */
 #include "report/change_report.h"
 
@@ -20,7 +20,7 @@
 #include "report/page.h"
 #include "report/schema.h"
 
-#define HEAD 256 /* bytes in which the schema stands */
+#define HEAD 256 /* bytes at the beginning that contain the schema */
 
 enum gp_status gp_report_is_one(const char *path, bool *is_one,
 				struct gp_diag *diag)
@@ -73,7 +73,7 @@ struct reader {
 	struct gp_diag *diag;
 	const json_t *traces; /* NULL: there is one */
 	size_t folder;	      /* bytes of the folder that all are in */
-	size_t run, device;   /* under way */
+	size_t run, device;   /* being read */
 };
 
 static enum gp_status fail(const struct reader *r, const char *key,
@@ -208,8 +208,8 @@ struct list {
 	size_t count, room;
 };
 
-/* "--merge-streams --without-site train.py:42"; NULL: none.  The caller frees.
- */
+/* The options as on a command line: "--merge-streams --without-site
+ * train.py:42"; NULL: none. The caller frees the text. */
 static char *what_ifs_of(const json_t *run)
 {
 	const json_t *list = json_object_get(run, "what_ifs");
@@ -242,7 +242,8 @@ static const char *trace_path(const json_t *traces, size_t index)
 	return path ? path : "";
 }
 
-/* How much of the paths is the folder that all traces are in. */
+/* The length of the paths' common prefix: the folder that contains all
+ * traces. */
 static size_t folder_of(const json_t *traces)
 {
 	const char *first = trace_path(traces, 0);
@@ -357,7 +358,7 @@ static enum gp_status read_runs(struct reader *r, const json_t *report,
 	return gp_diag_set(r->diag, GP_INPUT, "the report has no runs");
 }
 
-/* Of a job's ranks a report has the worst alone in full. */
+/* For the ranks of a job, only the worst one is in the report in full. */
 static enum gp_status check_ranks(const json_t *report, struct gp_diag *diag)
 {
 	const json_t *ranks = json_object_get(report, "rank_devices");
@@ -468,8 +469,8 @@ size_t gp_report_runs_of(const struct gp_report_run *runs, size_t count,
 	return n;
 }
 
-/* The counterpart of a run: the only one, else the one under the same settings.
- */
+/* The counterpart of a run: the only one, or else the one under the same
+ * settings. */
 static const struct gp_report_run *find_run(const struct gp_report_run *a,
 					    size_t a_count,
 					    const struct gp_report_run *b,

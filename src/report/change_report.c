@@ -25,7 +25,7 @@ static const char *const fate_words[] = {
 	[GP_SHARE_GONE] = "gone",
 };
 
-/* Powers of two need no digits behind the point. */
+/* Powers of two need no decimals. */
 static void power_text(uint64_t bytes, char *text, size_t size)
 {
 	static const char *const units[] = { "B",   "KiB", "MiB", "GiB",
@@ -52,7 +52,7 @@ static const char *class_text(uint64_t floor, char text[CLASS_TEXT])
 	return text;
 }
 
-/* ---- who holds what changed of the live set ---- */
+/* ---- the holders that account for the change of the live set ---- */
 
 #define MOST_ROWS   8
 #define VALUE	    12
@@ -65,7 +65,7 @@ static size_t length_of(const char *name)
 	return strstr(name, ".py:") ? strlen(name) : strcspn(name, "(");
 }
 
-/* The end of a name, as much as fits: it has the line and the function. */
+/* The end of a name, as much as fits: it contains the line and the function. */
 static void put_name(const struct gp_page *page, const char *name,
 		     const char *note)
 {
@@ -115,7 +115,7 @@ static const char *line_of(const char *name)
 	return line;
 }
 
-/* Whether a line holds more at another moment than at the one compared. */
+/* Whether a line holds more at some other moment than at the one compared. */
 static bool holds_more(const struct gp_share_pair *pair)
 {
 	return pair->a.most > pair->a.requested ||
@@ -431,7 +431,7 @@ static void rank(const struct gp_change *change, enum gp_part_id order[])
 	}
 }
 
-/* "+0.9 GiB live set, +0.3 GiB packing" */
+/* The parts that changed, in order: "+0.9 GiB live set, +0.3 GiB packing" */
 static void list_causes(const struct gp_change *change, char *text, size_t size)
 {
 	const uint64_t *a = change->a.breakdown.part,
@@ -564,14 +564,14 @@ static void print_table(const struct gp_page *page,
 	print_counts(page, "Alloc retries", a->retries, b->retries);
 }
 
-/* ---- what there is to know about it ---- */
+/* ---- notes on the comparison ---- */
 
 #define FROM_START                                                             \
 	" It begins with all that it reserves; what made that is not in the "  \
 	"trace."
 
-/* device: CUDA's ordinal. A side with a single device may number it
- * differently. */
+/* device: CUDA's ordinal. If a side has a single device, its ordinal may
+ * differ. */
 static uint32_t index_of(const struct gp_trace *trace, uint32_t device)
 {
 	uint32_t i = 0;
@@ -582,7 +582,8 @@ static uint32_t index_of(const struct gp_trace *trace, uint32_t device)
 	return i;
 }
 
-/* Whether more is live when the trace begins: no event comes after that. */
+/* Whether more is live at the beginning of the trace, before the first event,
+ * than at the moment compared. */
 static bool begins_with_more(const struct gp_change_side *side, uint32_t device)
 {
 	return !side->breakdown.dropped &&
@@ -722,8 +723,8 @@ static void print_lost(const struct gp_page *page, const char *side,
 		      side, gp_page_name(one->path), one->reason, others);
 }
 
-/* A pair is called as its file in B, or, where B is a single file, in A; of
- * several devices with that. */
+/* A pair is named after its file in B, or in A if B is a single file; the
+ * device is added if there are several. */
 #define PAIR_NAME 240
 static const char *pair_name(const struct gp_change_ranks *ranks,
 			     const struct gp_change *c, char text[PAIR_NAME])

@@ -25,15 +25,15 @@ struct gp_change_side {
 	enum gp_replay_mode mode;
 	uint64_t capacity; /* GP_UNLIMITED: none, or it is not known */
 	const struct gp_trace *trace; /* NULL: known from a report */
-	/* Of the recording, where this run has no limit; below 0: not known. */
+	/* From the recording, if this run has no limit; below 0: not known. */
 	struct gp_refused_room recorded;
-	/* The breakdown is of a replay from what the trace begins with; NULL:
-	 * that is exact. */
+	/* If the breakdown is that of a replay which begins with the window's
+	 * memory; NULL: the breakdown is exact. */
 	const struct gp_estimate *estimate;
 	struct gp_breakdown breakdown;
 };
 
-/* One device of both. */
+/* One device of both sides. */
 struct gp_change {
 	uint32_t device; /* CUDA's ordinal */
 	struct gp_change_side a, b;
@@ -41,26 +41,26 @@ struct gp_change {
 	bool is_same;
 	const struct gp_share_pair *sites, *sizes;
 	size_t site_count, size_count;
-	const struct gp_divergence *divergence; /* NULL: both are of one trace,
-						 * or of reports */
-	size_t files; /* of ranks: how many pairs are alike; 0: not of ranks */
+	const struct gp_divergence *divergence; /* NULL: both are runs of one
+						 * trace, or reports */
+	size_t files; /* for ranks: pairs of files like this one; else 0 */
 };
 
 /* Ranks of two jobs, pair by pair. */
 struct gp_change_ranks {
-	const struct gp_ranks *a, *b; /* b NULL: it is a */
+	const struct gp_ranks *a, *b; /* b NULL: the same as a */
 	size_t first, count; /* the changes of the pair that grows most */
-	bool tells_idle;     /* those without requests are not compared */
+	bool tells_idle;     /* the report says which are not compared */
 	/* Files without a counterpart, and one of them; NULL: none. */
 	size_t only_a, only_b;
 	const char *a_name, *b_name;
-	/* Files of A that could not be read while B has their counterpart, and
+	/* Files of A that could not be read and have a counterpart in B, and
 	 * one of them; and the other way round. */
 	size_t lost_a, lost_b;
 	const struct gp_rank_unread *a_lost, *b_lost;
 };
 
-/* ranks NULL: two files, or one. */
+/* ranks NULL: there are two files, or one. */
 void gp_change_text(const struct gp_change *changes, size_t count,
 		    const struct gp_change_ranks *ranks,
 		    const struct gp_report_style *style, FILE *out);
@@ -73,8 +73,8 @@ void gp_change_json(const struct gp_change *changes, size_t count,
 struct gp_report_run {
 	char *conf, *engine; /* owned */
 	char *what_if;	     /* owned; NULL: none */
-	/* Owned. Of a report of several traces: which, without the folder that
-	 * all are in; and how the run is called. NULL: the only one. */
+	/* Owned. If the report has several traces: the trace's path below their
+	 * common folder, and the run's title. NULL: the only trace. */
 	char *of_trace, *name;
 	uint8_t release;
 	enum gp_replay_mode mode;
@@ -89,7 +89,7 @@ struct gp_report_run {
 enum gp_status gp_report_is_one(const char *path, bool *is_one,
 				struct gp_diag *diag);
 
-/* The caller releases. */
+/* The caller releases the runs. */
 enum gp_status gp_report_read(const char *path, struct gp_report_run **runs,
 			      size_t *count, struct gp_diag *diag);
 void gp_report_runs_release(struct gp_report_run *runs, size_t count);
@@ -98,13 +98,14 @@ void gp_report_runs_release(struct gp_report_run *runs, size_t count);
 size_t gp_report_runs_of(const struct gp_report_run *runs, size_t count,
 			 uint32_t device);
 
-/* The number of runs that have no counterpart, of devices that others have. */
+/* The number of runs without a counterpart, on devices that the other report
+ * has, too. */
 size_t gp_report_runs_alone(const struct gp_report_run *runs, size_t count,
 			    const struct gp_report_run *others,
 			    size_t other_count);
 
-/* Pairs the runs of two reports by device, trace and settings, or by device
- * where each report has one run of it; returns their number. *changes has room
+/* Pairs the runs of two reports by device, trace and settings, or by device if
+ * each report has one run of it; returns the number of pairs. *changes has room
  * for a_count, and borrows from both. */
 size_t gp_report_pair(const char *a_path, const struct gp_report_run *a,
 		      size_t a_count, const char *b_path,

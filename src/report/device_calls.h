@@ -7,7 +7,7 @@
 #include "report/emit.h"
 #include "report/page.h"
 
-/* Nothing for a simulated device. */
+/* Prints nothing for a simulated device. */
 void gp_device_calls_print(const struct gp_page *page,
 			   const struct gp_trace *trace, uint32_t device,
 			   const struct gp_replay_result *result);

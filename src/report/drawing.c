@@ -14,9 +14,9 @@
 #define MAX_WIDTH   GP_BINS
 #define TOP_COLUMNS 80
 
-/* The characters that cells and edges are drawn with. */
+/* The characters with which cells and edges are drawn. */
 struct ink {
-	const char *full[8]; /* by filled eighths; [0] is all of it */
+	const char *full[8]; /* by filled eighths; [0]: the full cell */
 	const char *gap;     /* reserved, not allocated */
 	const char *axis, *corner, *line, *peak;
 };
@@ -58,7 +58,7 @@ static uint64_t largest_of(const uint64_t *values, uint32_t first,
 	return largest;
 }
 
-/* A value above 0 is drawn as at least one eighth. */
+/* The height in eighths; at least one for a value above 0. */
 static unsigned eighths(const struct canvas *canvas, uint64_t value)
 {
 	double part = (double)value / (double)canvas->top;

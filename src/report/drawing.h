@@ -21,8 +21,8 @@ struct gp_drawing {
 	unsigned rows;	     /* of the area; 0: 8 */
 };
 
-/* rows + 3 lines, none wider than the style's columns (from 50 on); nothing
- * without bins. */
+/* Prints rows + 3 lines, none wider than the style's columns (at least 50);
+ * prints nothing without bins. */
 void gp_drawing_print(const struct gp_drawing *drawing,
 		      const struct gp_report_style *style, FILE *out);
 

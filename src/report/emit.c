@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* JSON onto a stream, one key a line, or one container on one line; and what
- * several reports have in it. */
+/* Writes JSON to a stream, one key per line, or a whole container on one line;
+ * and the objects that several reports have in common. */
 #include "report/emit.h"
 
 #include <inttypes.h>
@@ -214,8 +214,8 @@ void gp_emit_trace_path(struct gp_emit *json, const char *path,
 
 /* ---- settings ---- */
 
-/* A single number if all intervals have the same; else an object whose keys are
- * the intervals' first MiB. */
+/* A single number if it is the same for all intervals; else an object whose
+ * keys are the first MiB of each interval. */
 static void divisions(struct gp_emit *json, const char *key,
 		      const uint64_t *values)
 {
@@ -236,7 +236,7 @@ static void divisions(struct gp_emit *json, const char *key,
 	gp_emit_close(json, '}');
 }
 
-/* Nothing for a setting that has its default value. */
+/* Writes nothing for a setting that has its default value. */
 static void write_knob(struct gp_emit *json, const struct gp_knob *knob,
 		       const struct gp_settings *settings,
 		       const struct gp_settings *by_default)

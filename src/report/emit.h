@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * JSON onto a stream, one key a line, or one container on one line.
+ * Writes JSON to a stream, one key per line, or a whole container on one line.
  *
- * Integers are written in full (to 2^64 - 1), ratios with six digits, so that
- * the same numbers are the same bytes everywhere.  key NULL: in an array.
+ * Integers are written in full (up to 2^64 - 1) and ratios with six digits, so
+ * that the same numbers give the same bytes everywhere. key NULL: an item of an
+ * array.
  */
 #ifndef REPORT_EMIT_H
 #define REPORT_EMIT_H
@@ -29,7 +30,7 @@ struct gp_emit {
 
 enum gp_emit_shape { GP_EMIT_LINES, GP_EMIT_FLAT };
 
-/* The outermost object, open, with its schema. */
+/* Opens the outermost object and writes its schema. */
 struct gp_emit gp_emit_begin(const char *schema, FILE *out);
 
 void gp_emit_open(struct gp_emit *json, const char *key, char bracket,
@@ -39,14 +40,14 @@ void gp_emit_close(struct gp_emit *json, char bracket);
 void gp_emit_uint(struct gp_emit *json, const char *key, uint64_t value);
 void gp_emit_int(struct gp_emit *json, const char *key, int64_t value);
 void gp_emit_ratio(struct gp_emit *json, const char *key, double value);
-/* As few digits as name the value: settings, which people typed. */
+/* As few digits as identify the value: for settings, which people typed. */
 void gp_emit_real(struct gp_emit *json, const char *key, double value);
 void gp_emit_bool(struct gp_emit *json, const char *key, bool value);
 /* Bytes that are not UTF-8 become U+FFFD; NULL is null. */
 void gp_emit_text(struct gp_emit *json, const char *key, const char *text);
 void gp_emit_null(struct gp_emit *json, const char *key);
 
-/* ---- what several reports have ---- */
+/* ---- objects that several reports have in common ---- */
 
 /* A number under its measure's key. */
 void gp_emit_count(struct gp_emit *json, enum gp_measure_id id, uint64_t count);
@@ -68,9 +69,9 @@ void gp_emit_calls(struct gp_emit *json, const struct gp_device_calls *calls);
 /* "fidelity", in two numbers. */
 void gp_emit_matched(struct gp_emit *json, uint64_t checked, uint64_t matched);
 
-/* What the recording says of how reliable it is, if anything. */
+/* What the recording says about its own reliability, if anything. */
 void gp_emit_told(struct gp_emit *json, const struct gp_trace *trace);
-/* "trace": its path and how reliable it is; trace NULL: the path alone. */
+/* "trace": its path and how reliable it is; trace NULL: only the path. */
 void gp_emit_trace_path(struct gp_emit *json, const char *path,
 			const struct gp_trace *trace);
 /* Settings by PyTorch's names: those that are not the release's default. */
@@ -85,7 +86,8 @@ void gp_emit_pool(struct gp_emit *json, const char *key,
 /* "site_name", and "site": the frames, innermost first; null without a site. */
 void gp_emit_site(struct gp_emit *json, const struct gp_trace *trace,
 		  uint32_t site);
-/* The same for all sites of one name: the frames from the naming one on. */
+/* The same for all sites of one name: the frames from the one that gives the
+ * name outwards. */
 void gp_emit_sites(struct gp_emit *json, const struct gp_trace *trace,
 		   uint32_t site);
 void gp_emit_guesses(struct gp_emit *json, const char *key,

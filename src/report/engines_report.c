@@ -95,7 +95,7 @@ static struct gp_cell ratio(double value, char text[RATIO_TEXT])
 				 .number = (uint64_t)(value * 1000) };
 }
 
-/* The settings column: what was asked for. */
+/* The text of the settings column: the settings that were asked for. */
 static const char *settings(const char *conf)
 {
 	return !conf ? "" : *conf ? conf : "(defaults)";
@@ -187,7 +187,8 @@ static double ratio_of(const struct gp_engine_run *run)
 	return run->packing ? (double)run->reserved / (double)run->packing : 0;
 }
 
-/* Why it does not serve the trace, if not for requests; NULL: it does. */
+/* Why the run does not serve the trace, apart from failed requests; NULL: it
+ * does. */
 static const char *trouble_of(const struct gp_engine_run *run)
 {
 	return run->trouble ? run->trouble
@@ -277,7 +278,7 @@ static void put_runs(const struct gp_table *table,
 		if (page && !runs[i].trouble)
 			cells[DRAWN] = word(bar(runs[i].reserved, most,
 						is_ascii, texts.bar));
-		/* There is no column for why. */
+		/* No column says why. */
 		if (runs[i].lacks_room && !runs[i].dropped &&
 		    (table->format == GP_TABLE_MARKDOWN ||
 		     table->format == GP_TABLE_HTML))
@@ -385,7 +386,7 @@ static void choose_columns(const struct gp_engines_report *report,
 	chosen[DRAWN].title[GP_TABLE_TEXT] = NULL;
 }
 
-/* The capacity of the first run that could be made. */
+/* The capacity of the first run that was made. */
 static uint64_t memory_of(const struct gp_engine_run *runs, size_t count)
 {
 	size_t i = 0;
@@ -427,7 +428,7 @@ static void put_device(const struct gp_engines_report *report,
 	gp_page_blank(page);
 }
 
-/* Of which engines more may be needed than is said. */
+/* Names the engines that may need more than the report says. */
 static void put_doubts(const struct gp_engines_report *report,
 		       const struct gp_page *page)
 {

@@ -15,7 +15,7 @@
 
 /* ---- the step ---- */
 
-/* Reads the digits at the end of "ProfilerStep#12"; false: there are none. */
+/* Reads the number at the end of "ProfilerStep#12"; false: there is none. */
 static bool number_in(const char *text, uint64_t *number)
 {
 	size_t end = strlen(text), first;
@@ -40,7 +40,7 @@ static bool mark_number(const struct gp_trace *trace, uint32_t device,
 	       number_in(trace->texts[mark->text], number);
 }
 
-/* Whether the program numbers its steps in rising order. */
+/* Whether the program numbers its steps in ascending order. */
 static bool has_numbers(const struct gp_trace *trace, uint32_t device,
 			const struct gp_steps *steps)
 {

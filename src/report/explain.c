@@ -32,7 +32,7 @@ struct explain_page {
 #define FRAMES_SHOWN   64
 #define FRAME_INDENT   4 /* columns */
 
-/* What a list that is cut leaves out. */
+/* Says how many items of a list are not shown. */
 static void print_more(const struct explain_page *p, size_t count, size_t shown)
 {
 	if (count > shown)
@@ -443,7 +443,7 @@ static void print_useless(const struct explain_page *p,
 		    " must not be used (--without)");
 }
 
-/* Of the settings that help without the advised one, the least unusual of those
+/* Of the settings that help besides the advised one, the least unusual of those
  * that reserve least, but more than `above`; NULL: none. */
 static const struct gp_trial *next_that_helps(const struct explain_page *p,
 					      uint64_t above)

@@ -87,8 +87,8 @@ static void say_elsewhere(struct gp_words *words, const struct gp_oom *oom)
 		       GP_BYTES(oom->free_other_pool));
 }
 
-/* Names the pool: each is divided into one for small and one for large blocks.
- */
+/* Names the pool. Each pool has a part for small and a part for large
+ * blocks. */
 static void say_pool(struct gp_words *words, const struct gp_explain *e)
 {
 	const struct gp_oom *oom = &e->result.first_oom;
@@ -144,7 +144,8 @@ struct gp_words explain_relief(const struct gp_explain *e)
 
 /* ---- the other requests that failed ---- */
 
-/* How many of those that were looked at do not fit, however they are placed. */
+/* How many of the failed requests that were examined do not fit, however blocks
+ * are placed. */
 static void say_too_small(struct gp_words *words, size_t looked, size_t small,
 			  uint64_t others)
 {
@@ -300,7 +301,7 @@ const char *explain_fate(const struct gp_attempt *base,
 	*text = '\0';
 	if (!trial->no_oom && (!trial->ooms || base->no_oom || !trial->serves))
 		return explain_unserved(trial->ooms, false, text);
-	/* For many, the table has no room to say it. */
+	/* If there are several, the table has no room to say so. */
 	if (!trial->no_oom)
 		snprintf(text, EXPLAIN_FATE, "%s%s",
 			 GP_PLURAL(trial->ooms, "OOM"),
@@ -314,7 +315,7 @@ const char *explain_fate(const struct gp_attempt *base,
 
 /* ---- memory and blocks ---- */
 
-#define WORTH 20 /* a line of its own: a twentieth of the first */
+#define WORTH 20 /* at least a twentieth of the first: its own line */
 
 const struct gp_explain_reason_row explain_reasons[GP_GAP_REASONS] = {
 	[GP_GAP_HELD] = { "held", "free, inside segments that are partly used",

@@ -10,18 +10,18 @@
 
 /* Each is "" if there is nothing to say. */
 
-/* Whether the moment explained is the peak. It is not where a window begins at
- * its peak, but has more in use later. */
+/* Whether the moment explained is the peak. It is not if a window begins at its
+ * peak but has more memory in use later. */
 bool explain_is_peak(const struct gp_explain *e);
 
-/* How full it is at that moment, where no request failed. */
+/* How full the device is at that moment, if no request failed. */
 struct gp_words explain_moment(const struct gp_explain *explain,
 			       const struct gp_verdict *verdict);
-/* What was asked for, and what was free. */
+/* What was requested, and what was free. */
 struct gp_words explain_request(const struct gp_explain *explain);
-/* What would have to be freed for it to be served. */
+/* What would have to be freed for the request to be served. */
 struct gp_words explain_relief(const struct gp_explain *explain);
-/* The later requests that failed, too. */
+/* The other requests that failed later. */
 struct gp_words explain_others(const struct gp_explain *explain);
 
 /* The command that shows what the advised setting does. */
@@ -44,7 +44,7 @@ struct gp_words explain_culprit_now(const struct gp_trace *trace,
 				    const struct gp_culprit *culprit);
 struct gp_words explain_culprit_over_time(const struct gp_trace *trace,
 					  const struct gp_culprit *culprit);
-/* How many culprits are shown, at most so many: those with more than a
+/* The number of culprits to show, at most `most`: those with more than a
  * twentieth of the first one's bytes. */
 size_t explain_worth_showing(const struct gp_culprits *culprits, size_t most);
 
@@ -52,7 +52,7 @@ size_t explain_worth_showing(const struct gp_culprits *culprits, size_t most);
 struct gp_words explain_what_if(const struct gp_explanation *explanation,
 				const struct gp_explain *explain);
 
-/* Whether it serves what was not served, or reserves less. */
+/* Whether the attempt serves what was not served, or reserves less. */
 bool explain_helps(const struct gp_attempt *base,
 		   const struct gp_attempt *trial);
 /* "all work on one stream (--merge-streams)"; without the flag if that is too
@@ -60,14 +60,14 @@ bool explain_helps(const struct gp_attempt *base,
 #define EXPLAIN_NAME 132
 const char *explain_name(const struct gp_attempt *trial,
 			 char text[EXPLAIN_NAME]);
-/* "3 OOMs", "3 OOMs, later", "no OOM", "-1.20 GiB" compared with the run as it
- * is, or "". */
+/* An attempt's result: "3 OOMs", "3 OOMs, later", "no OOM", "-1.20 GiB"
+ * compared with the run as it is, or "". */
 #define EXPLAIN_FATE (GP_PLURAL_TEXT + 24)
-/* What a run does not serve: "3 OOMs", "no room", for others. has_room: as
- * gp_replay_has_room(). */
+/* What a run does not serve: "3 OOMs", or "no room" for other processes.
+ * has_room: as gp_replay_has_room(). */
 const char *explain_unserved(uint64_t ooms, bool has_room,
 			     char text[GP_PLURAL_TEXT]);
-/* Of a run that serves what that one does not: "no OOM". */
+/* The same for a run that serves what the run as it is does not: "no OOM". */
 const char *explain_served(uint64_t ooms_as_it_is, bool has_room_as_it_is);
 const char *explain_fate(const struct gp_attempt *base,
 			 const struct gp_attempt *trial,
@@ -86,7 +86,7 @@ const char *explain_reason_label(const struct gp_explain *explain,
 /* What is lost within allocated blocks, by rounding. */
 struct gp_words explain_within(const struct gp_gap *gap);
 
-/* The whole run. */
+/* About the whole run. */
 struct gp_words explain_pending(const struct gp_explain *explain);
 struct gp_words explain_calls(const struct gp_explanation *explanation,
 			      const struct gp_explain *explain);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether a recorded program fits a device: what PyTorch needs of it and what
- * the process holds besides, in all, as the program is and with the best
- * setting.
+ * Whether a recorded program fits a device: what PyTorch needs and what else
+ * the process holds, in total, without changes and with the best setting.
  */
 #include "report/report.h"
 
@@ -85,24 +84,24 @@ uint64_t gp_fit_needs(const struct gp_fit_report *r)
 	return r->study->case_count ? as_it_is(r).all : 0;
 }
 
-/* Why it is not known whether the program fits, though it was recorded. */
+/* Why it is unknown whether the program fits, although it was recorded. */
 enum doubt {
 	NO_DOUBT,
-	BY_EXIT,    /* it failed, and what it did until then fits */
+	BY_EXIT,    /* it failed; what it did until then fits */
 	BY_SHARERS, /* each process was judged by itself, and fits */
-	BY_OOM,	    /* it does not fit, but went on where memory ran out */
+	BY_OOM,	    /* it does not fit, but went on after memory ran out */
 	BY_REFUSAL, /* it fits, but what it does with more memory is unknown */
-	BY_RANGE,   /* it fits with the least that it may hold besides */
+	BY_RANGE,   /* it fits only if it holds little besides PyTorch */
 	BY_TRACE,   /* nothing in the trace decides it */
 };
 
-/* In all, with the least that the process may hold besides PyTorch. */
+/* The total, with the least that the process may hold besides PyTorch. */
 static uint64_t least_of(const struct gp_fit_report *r, struct need need)
 {
 	return need.all ? need.pytorch + r->besides.low : 0;
 }
 
-/* It runs where not all that it asks for fits. */
+/* Whether it runs although not everything that it requests fits. */
 static bool does_with_less(const struct gp_fit_report *r)
 {
 	return r->again.is_there && !r->again.exit;
@@ -158,7 +157,8 @@ static uint64_t shown(const struct gp_fit_report *r)
 
 /* ---- for a person ---- */
 
-/* By what the recorder says that it could not know (recorder.c, tell_sizes). */
+/* How accurate the sizes are, according to the recorder's note on what it could
+ * not know (recorder.c, say_sizes). */
 static const char *how_exactly(const struct gp_fit_report *r)
 {
 	const struct gp_trace *trace = r->trace;
@@ -358,7 +358,7 @@ static void print_shown(const struct gp_page *page,
 					  GP_TONE_PLAIN });
 }
 
-/* A program that takes all there is needs no such device. */
+/* A program that takes all available memory does not need such a device. */
 static void print_needs(const struct gp_page *page,
 			const struct gp_fit_report *r)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How little memory would do: for a person, as JSON, and as minimalloc's
+/* How little memory would be enough: for a person, as JSON, and as minimalloc's
  * CSV. */
 #include "report/report.h"
 
@@ -23,11 +23,11 @@ static int64_t minus(uint64_t a, uint64_t b)
 }
 
 /*
- * What the run reserves and the packing does not need:
+ * The terms of what the run reserves beyond the packing:
  *	reserved - height = shape + rounding + pending + streams + pools +
  *			    packing - (height - bound)
- * shape: live at the run's peak less the bound, so not above 0; rounding: of
- * blocks, beyond that of the bound.
+ * shape: live memory at the run's peak minus the bound, so at most 0; rounding:
+ * of blocks, beyond the rounding that is part of the bound.
  */
 static struct gp_floor_parts parts_of(const struct gp_floor_device *device)
 {

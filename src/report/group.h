@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory by group: the segments of a state summed by size class, by stream
+ * Memory by group: sums over the segments of a state, by size class, by stream
  * and by pool.
  */
 #ifndef REPORT_GROUP_H
@@ -21,21 +21,21 @@ enum gp_grouping {
 };
 
 struct gp_group {
-	uint32_t key; /* by grouping, above */
+	uint32_t key; /* by grouping, as above */
 	uint64_t segments, blocks;
 	uint64_t reserved;  /* of segments */
 	uint64_t allocated; /* of active blocks */
-	uint64_t active;    /* those, and blocks that wait to be free */
-	uint64_t requested; /* of the same, before rounding */
+	uint64_t active;    /* those, and pending frees */
+	uint64_t requested; /* by the program, of active blocks */
 	uint64_t largest_free;
 };
 
-/* Groups that have segments, by key; the caller frees *groups. */
+/* The groups that have segments, sorted by key; the caller frees *groups. */
 size_t gp_group_state(const struct gp_trace *trace,
 		      const struct gp_state *state, enum gp_grouping grouping,
 		      struct gp_group **groups);
 
-/* All of a state. */
+/* The sum of all groups of a state. */
 struct gp_group gp_group_total(const struct gp_state *state);
 
 /* "small pool", "stream 0 (default)", "private pool (0, 1)". */
@@ -48,10 +48,10 @@ const char *gp_group_stream(uint64_t handle, char label[GP_GROUP_LABEL]);
 
 /* ---- as a table ---- */
 
-/* With a total; streams and pools only where there are several. */
+/* With a total; streams and pools only if there are several. */
 void gp_group_print(const struct gp_page *page, const struct gp_trace *trace,
 		    const struct gp_state *state, const char *title);
-/* The same on a page. */
+/* The same for a page. */
 void gp_group_html(const struct gp_trace *trace, const struct gp_state *state,
 		   FILE *out);
 

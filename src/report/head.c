@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What stands above a report, and what it says of the recording. */
+/* The head of a report, and what the recording says about itself. */
 #include "report/head.h"
 
 #include <math.h>
@@ -202,12 +202,12 @@ void gp_head_release(const struct gp_page *page, uint8_t release,
 		gp_page_field(page, "PyTorch", "2.%u, as asked for", release);
 }
 
-/* What the program sets itself, on all devices. */
+/* The settings that the program changes itself, on all devices. */
 struct changes {
-	const struct gp_event *first; /* NULL: nothing */
+	const struct gp_event *first; /* the first change; NULL: none */
 	size_t most;		      /* changes on one device */
 	double least_fraction, most_fraction;
-	bool differ; /* devices begin with unlike ones */
+	bool differ; /* the first changes of the devices differ */
 };
 
 static bool is_change(const struct gp_event *e)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What stands above a report: which run this is, how the release and the
- * settings came about, and how far the recording can be relied upon. */
+/* The head of a report: which run this is, how its release and settings were
+ * determined, and how reliable the recording is. */
 #ifndef REPORT_HEAD_H
 #define REPORT_HEAD_H
 
@@ -21,8 +21,8 @@ const char *gp_head_engine(const char *engine);
 /* "no limit" or a size. */
 const char *gp_head_capacity(uint64_t capacity, char text[GP_BYTES_TEXT]);
 
-/* The same of a run: where the recording does not show how large the device is,
- * "not known", as it need not have been without a limit. */
+/* The same for a run: if the recording does not show how large the device is,
+ * "not known", because it may have had a limit. */
 const char *gp_head_run_capacity(enum gp_replay_mode mode, uint64_t capacity,
 				 char text[GP_BYTES_TEXT]);
 
@@ -39,21 +39,22 @@ void gp_head_release(const struct gp_page *page, uint8_t release,
 void gp_head_run(const struct gp_page *page, const struct gp_report *report,
 		 const struct gp_run *run);
 
-/* Says if the program changes settings while it runs: these are not in the
- * head. */
+/* Says if the program changes settings while it runs: the head does not have
+ * these. */
 void gp_head_changes(const struct gp_page *page, const struct gp_trace *trace);
 
-/* Where the recording may differ from a run on a GPU, and what it does not
- * have. */
+/* In which respects the recording may differ from a run on a GPU, and what is
+ * missing from it. */
 void gp_head_doubts(const struct gp_page *page, const struct gp_trace *trace);
 
-/* Whether a request was refused when it was recorded, while the run has no
- * limit: it is no answer for that device. */
+/* Whether a request was refused when it was recorded but this run has no limit:
+ * then the run is no answer for that device. */
 bool gp_run_refused_room(const struct gp_trace *trace, const struct gp_run *run,
 			 size_t device, struct gp_refused_room *room);
-/* "with less than 4.49 GiB, as a request was refused; ..." */
+/* A sentence on the recorded device: "with less than 4.49 GiB, as a request was
+ * refused; ..." */
 struct gp_words gp_head_room(const struct gp_refused_room *room);
-/* Says so. */
+/* Prints that sentence. */
 void gp_head_refused_room(const struct gp_page *page,
 			  const struct gp_report *report,
 			  const struct gp_run *run, size_t device);
@@ -67,12 +68,12 @@ void gp_head_timing(const struct gp_page *page, const struct gp_timing *timing);
 #define GP_HEAD_WHAT_IF 400
 const char *gp_head_what_if(const struct gp_what_if_note *note,
 			    char text[GP_HEAD_WHAT_IF]);
-/* A line for each; nothing for NULL. */
+/* Prints a line for each; nothing for NULL. */
 void gp_head_what_ifs(const struct gp_page *page,
 		      const struct gp_what_ifs *what_ifs);
 
-/* The events of a run's trace, which what-ifs may have changed; and the most of
- * all runs. */
+/* The number of events of a run's trace, which what-ifs may have changed; and
+ * the largest number of all runs. */
 uint64_t gp_head_events(const struct gp_report *report,
 			const struct gp_run *run, size_t device);
 uint64_t gp_head_most_events(const struct gp_report *report, size_t device);
@@ -91,17 +92,18 @@ const struct gp_estimate *gp_run_estimate(const struct gp_run *run,
 const char *gp_estimate_text(const struct gp_estimate *estimate,
 			     char text[GP_ESTIMATE_TEXT]);
 
-/* ---- what a recording says of itself ---- */
+/* ---- what a recording says about itself ---- */
 
-/* Sentences for a recording that had more reserved than its replay has: what is
- * missing, and the least that the peak can have been. NULL: it had not. */
+/* For a recording that had more reserved than its replay: what is missing, and
+ * a lower bound for the peak. NULL: it had not. */
 #define GP_RECORDED_TEXT 512
 const char *gp_recorded_more(const struct gp_recorded *recorded,
 			     uint64_t replayed, char text[GP_RECORDED_TEXT]);
 
-/* ---- what it does not say, and was guessed (gp_guess_table) ---- */
+/* ---- what was missing from the recording and was guessed (gp_guess_table)
+ * ---- */
 
-/* What was guessed, as a noun behind that count. */
+/* What was guessed, as a noun that follows the count. */
 const char *gp_guess_sentence(const struct gp_guess_row *row, uint64_t count);
 
 uint64_t gp_guess_count(const struct gp_guesses *guesses,

@@ -37,8 +37,8 @@ static const char *bound_text(const struct gp_headroom_bound *bound,
 
 /* ---- the answer ---- */
 
-/* NULL: the run begins with what was cached under its own settings, or with
- * nothing. */
+/* NULL: the replay is exact, because it begins with nothing or with what was
+ * cached under its own settings. */
 static const struct gp_estimate *estimate_of(
 	const struct gp_headroom_report *report, size_t run, size_t device)
 {
@@ -47,8 +47,8 @@ static const struct gp_estimate *estimate_of(
 	return one->is_there ? one : NULL;
 }
 
-/* Of a recording that had more reserved than its requests come to, only those
- * are known. */
+/* If a recording had more reserved than its requests explain, the answer is
+ * only about those requests. */
 static void print_answer(const struct gp_page *page,
 			 const struct gp_headroom *h,
 			 const struct gp_verdict *verdict,
@@ -86,8 +86,8 @@ static void print_answer(const struct gp_page *page,
 			     GP_BYTES(retry->capacity));
 }
 
-/* The verdict on the capacity that was asked for or recorded; nothing without
- * one. */
+/* The verdict on the capacity that was asked for or recorded; prints nothing
+ * without one. */
 static void print_verdict(const struct gp_page *page,
 			  const struct gp_verdict *v)
 {
@@ -103,7 +103,7 @@ static void print_verdict(const struct gp_page *page,
 		if (v->conf)
 			verdict_print_line(page, "    ", v);
 	}
-	/* Otherwise nothing is said of other settings here. */
+	/* Without a capacity, nothing is said about other settings here. */
 	if (!is_on_one) {
 		as_it_is.conf = NULL;
 		as_it_is.high = 0;
@@ -129,7 +129,7 @@ static void print_floor(const struct gp_page *page,
 	const struct gp_verdict *verdict =
 		&report->study->verdicts[report->first_case + device];
 
-	/* Else it was said of the device that is asked for. */
+	/* Otherwise the verdict on the given capacity has said it. */
 	if (verdict->capacity == GP_UNLIMITED || !verdict_tells_live(verdict))
 		gp_page_line(page, GP_TONE_PLAIN, 2,
 			     "The program itself holds %s at once, which no "
@@ -404,7 +404,7 @@ static void print_curve(const struct gp_page *page, const struct gp_headroom *h,
 		     "they wait for)");
 }
 
-/* A rank without requests needs what it holds, and perhaps more. */
+/* A rank without requests needs what it holds, and possibly more. */
 static void print_idle(const struct gp_page *page,
 		       const struct gp_headroom_report *report)
 {
@@ -429,7 +429,7 @@ static void print_idle(const struct gp_page *page,
 			     GP_BYTES(study->verdicts[most].live));
 }
 
-/* ---- the whole ---- */
+/* ---- the whole report ---- */
 
 static void print_run(const struct gp_page *page,
 		      const struct gp_headroom_report *report, size_t run,
@@ -448,7 +448,8 @@ static void print_run(const struct gp_page *page,
 	print_curve(page, h, report->prices);
 }
 
-/* What runs without a request say of capacities says nothing of the program. */
+/* The capacities that runs without requests need say nothing about the
+ * program. */
 static void print_unasked(const struct gp_page *page,
 			  const struct gp_headroom *h, bool is_one)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who holds the memory at the moment that an explanation looks at. */
+/* Who holds the memory at the moment explained. */
 #include "report/holders.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "report/explain_words.h"
 #include "report/object.h"
 
-#define INDENT 22 /* of what stands behind the bytes and their share */
+#define INDENT 22 /* column of what follows the bytes and their share */
 
 /* "since step 3"; "" where no step is known. */
 #define SINCE 48
@@ -45,7 +45,7 @@ static void print_amount(const struct gp_page *page, const struct gp_explain *e,
 		words);
 }
 
-/* The words behind a holder's bytes, however many columns they take. */
+/* Room for the text after a holder's bytes, without regard to columns. */
 #define WORDS (EXPLAIN_WHO + SINCE)
 static void words_of_all(const struct gp_explain *e, const struct gp_culprit *c,
 			 unsigned columns, char words[WORDS])
@@ -57,7 +57,7 @@ static void words_of_all(const struct gp_explain *e, const struct gp_culprit *c,
 		 since(e, c, text));
 }
 
-/* Cuts a name between characters, not within one. */
+/* Cuts a name at a character boundary. */
 static size_t cut(const char *name, size_t room)
 {
 	size_t length = strlen(name);
@@ -85,8 +85,8 @@ static bool is_shared(const struct gp_explain *e, const struct gp_culprit *c,
 	return false;
 }
 
-/* Fits a site's name into so many columns: without what runs there, unless
- * another holder is at the same line, and without folders. */
+/* Fits a site's name into that many columns: drops the operation, unless
+ * another holder has the same line, and folders. */
 static void put_site(const struct gp_explain *e, const struct gp_culprit *c,
 		     size_t room, char name[GP_SITE_TEXT])
 {
@@ -199,7 +199,7 @@ void gp_report_holders_brief(const struct gp_page *page,
 	print_holders(page, e, most, words_in_brief);
 }
 
-/* ---- what it is for ---- */
+/* ---- what memory is for ---- */
 
 const char *gp_category_words(enum gp_category category)
 {
@@ -239,7 +239,7 @@ struct layer {
 	const struct gp_culprit *first;
 };
 
-/* "h.*.attn (GPT2Attention)" of "h.11.attn (GPT2Attention)". */
+/* "h.*.attn (GPT2Attention)" from "h.11.attn (GPT2Attention)". */
 static void hide_numbers(char *text)
 {
 	char *to = text;
@@ -268,7 +268,7 @@ static int by_bytes(const void *a, const void *b)
 	return strcmp(x->words, y->words);
 }
 
-/* Sums the modules by name without numbers; the names live in texts. */
+/* Sums the modules by name without numbers; the names are stored in texts. */
 static struct layer *find_layers(const struct gp_explain *e,
 				 struct gp_intern *texts)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pages for a browser, and that of a run: whole without scripts.  Where they
- * run and can replay (struct gp_live_page), what they show takes the place of
- * what is .replaced.
+ * Pages for a browser, and the page of a run, which is complete without
+ * scripts. If scripts run and can replay (struct gp_live_page), their output
+ * takes the place of elements of class "replaced".
  */
 #include "report/html.h"
 
@@ -26,10 +26,10 @@
 #include "study/metrics/film.h"
 #include "trace/steps.h"
 
-/* ---- the beginning of a page, and tables: cells that tell scripts and tests
- * their value ---- */
+/* ---- the beginning of a page, and tables: cells whose values scripts and
+ * tests can read ---- */
 
-/* Allows, in the policy, a script or style whose content is a newline and this
+/* Adds a script or style to the policy; its content is a newline and this
  * text. */
 static void allow(const char *text, FILE *out)
 {
@@ -41,9 +41,9 @@ static void allow(const char *text, FILE *out)
 	free(content);
 }
 
-/* The content security policy: only this program's own scripts and style run,
- * whatever a trace contains. The worker is made from a text in the page, and
- * nothing is fetched. */
+/* The content security policy: only this program's own scripts and style are
+ * allowed, whatever a trace contains. The worker is made from text in the page,
+ * and nothing is fetched. */
 static void put_policy(FILE *out)
 {
 	fputs("<meta http-equiv=\"Content-Security-Policy\" "
@@ -141,7 +141,7 @@ void gp_html_row_end(FILE *out)
 	fputs("</tr>\n", out);
 }
 
-/* ---- what replays in the page ---- */
+/* ---- replaying in the page ---- */
 
 static void put_start(const struct gp_live_page *page, FILE *out)
 {
@@ -164,7 +164,7 @@ static void put_start(const struct gp_live_page *page, FILE *out)
 	gp_emit_close(&json, '}');
 	gp_text_sink_close(&sink, json.out);
 	fputs("<script type=\"application/json\" id=\"start\">", out);
-	/* '<' is escaped, so that nothing ends the element early. */
+	/* '<' is escaped, so that no text ends the element early. */
 	for (size_t i = 0; i < sink.size; i++)
 		if (sink.text[i] == '<')
 			fputs("\\u003c", out);
@@ -199,7 +199,7 @@ static void put_controls(const struct gp_live_page *page, FILE *out)
 	}
 }
 
-/* Writes, behind </main>, the parts and scripts, up to the end. */
+/* Writes, after </main>, the parts and scripts, to the end of the page. */
 static void put_end(const struct gp_live_page *page, FILE *out)
 {
 	if (page->wasm.bytes) {
@@ -274,7 +274,7 @@ static void write_peak(const struct gp_replay_result *result, FILE *out)
 		   "gap / reserved, at the peak", out);
 }
 
-/* In place of the replay's peak, which would be taken for exact. */
+/* Takes the place of the replay's peak, which would be mistaken for exact. */
 static void write_estimate(const struct gp_estimate *estimate, FILE *out)
 {
 	char bounds[GP_ESTIMATE_TEXT];
@@ -497,7 +497,7 @@ static void write_difference(const struct gp_measure *measure, uint64_t was,
 	gp_html_row_end(out);
 }
 
-/* Of the second run's peak only how much is reserved is estimated. */
+/* Only the reserved memory of the second run's peak is estimated. */
 static void write_estimated_difference(const struct gp_subject *a,
 				       const struct gp_estimate *estimate,
 				       FILE *out)

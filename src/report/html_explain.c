@@ -37,7 +37,7 @@ static void paragraph(const struct finding *f, const char *class,
 	fputs("</p>\n", f->out);
 }
 
-/* A line of code for copying. */
+/* A line of code, to be copied. */
 static void code(const struct finding *f, const char *before,
 		 struct gp_words words)
 {
@@ -62,7 +62,7 @@ static void title(const struct finding *f, const char *format, ...)
 	fputs("</h2>\n", f->out);
 }
 
-/* What a table that is cut leaves out. */
+/* Says how much of a table is not shown. */
 static void more(const struct finding *f, uint64_t count, size_t shown,
 		 const char *which)
 {
@@ -180,7 +180,7 @@ static void write_trials(const struct finding *f)
 
 /* ---- the gap ---- */
 
-/* One part of the bar; at: where the part before it ends, 0 to 100. */
+/* One part of the bar; at: where the previous part ends, 0 to 100. */
 static void bar_part(const struct finding *f, const char *class, uint64_t bytes,
 		     double *at)
 {
@@ -332,7 +332,7 @@ static void live_row(const struct finding *f, const struct gp_culprit *c)
 	gp_html_row_end(f->out);
 }
 
-/* Those that are not in the table of who holds the memory. */
+/* The holders that are missing from the table of who holds the memory. */
 static void more_live(const struct finding *f, const struct gp_culprits *live)
 {
 	uint64_t bytes = 0;

@@ -13,11 +13,11 @@
 #include "report/ranks.h"
 #include "report/object.h"
 
-/* ---- the events of a device's trace, counted ---- */
+/* ---- counting the events of a device's trace ---- */
 
 struct census {
 	uint64_t by_kind[GP_EVENT_KINDS];
-	uint64_t inferred;	    /* concluded, not in the recording */
+	uint64_t inferred;	    /* by the reader, rather than recorded */
 	uint64_t first_us, last_us; /* 0: no times were recorded */
 };
 
@@ -42,10 +42,10 @@ static struct census take_census(const struct gp_device_trace *device)
 
 #define LABEL  14
 #define BYTES  11
-#define KIND   22 /* columns of an event kind's name */
-#define NUMBER 12 /* and of its count */
+#define KIND   22 /* width of an event kind's name, in columns */
+#define NUMBER 12 /* width of its count */
 #define GUTTER 4
-#define NAMED  4 /* streams and pools named, before "and more" */
+#define NAMED  4 /* streams and pools that are named before "and more" */
 
 /* ---- the whole trace ---- */
 
@@ -181,8 +181,8 @@ static void print_moments(const struct gp_page *page,
 	}
 }
 
-/* Moves *kind on to the next kind below last that occurs; false: there is none.
- */
+/* Advances *kind to the next kind below last that occurs; false: there is
+ * none. */
 static bool next_kind(const struct census *census, unsigned *kind,
 		      unsigned last)
 {

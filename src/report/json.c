@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs for a program: the report, the measures over time, and each action of
- * the allocator as a line. */
+/* Runs for a program: the report, the measures over time, and the allocator's
+ * actions, one per line. */
 #include "report/report.h"
 
 #include <inttypes.h>
@@ -28,7 +28,8 @@ static const char *const causes[] = {
 	[GP_CAUSE_FRAGMENTATION] = "fragmentation",
 };
 
-/* ---- where run and recording part, and where memory ran out ---- */
+/* ---- where a run diverges from its recording, and where memory ran out
+ * ---- */
 
 static void write_mismatch(struct gp_emit *json, const struct gp_trace *trace,
 			   const struct gp_mismatch *mismatch)
@@ -157,7 +158,7 @@ static void write_device(struct gp_emit *json, const struct gp_report *report,
 	gp_emit_object(json, "first_refusal", "first_refusal",
 		       result->refused ? result : NULL, GP_EMIT_LINES);
 	write_measures(json, result);
-	/* The same again in a place that is easy to find for simple scripts. */
+	/* Repeated in a place that simple scripts find easily. */
 	gp_emit_object(json, "at_peak", "at_peak", &result->at_peak,
 		       GP_EMIT_FLAT);
 	gp_emit_object(json, "estimate", "estimate", gp_run_estimate(run, i),
@@ -175,7 +176,8 @@ static void write_device(struct gp_emit *json, const struct gp_report *report,
 	gp_emit_close(json, '}');
 }
 
-/* A note for engines whose numbers are only bounds without a real device. */
+/* A note for engines whose numbers are only bounds if there is no real
+ * device. */
 static void emit_engine_note(struct gp_emit *json, const struct gp_run *run)
 {
 	const char *note = gp_engine_note(run->engine);
@@ -344,8 +346,8 @@ void gp_report_timeline_json(const struct gp_report *report, FILE *out)
 	gp_emit_close(&json, '}');
 }
 
-/* ---- a line of --events: there may be millions, so numbers are set by hand
- * into one buffer and written at once ---- */
+/* ---- a line of --events: there may be millions, so numbers are formatted by
+ * hand into one buffer and written at once ---- */
 
 /* PyTorch's names; NULL: not something an allocator does. */
 static const char *const action_names[GP_EVENT_KINDS] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Walks the table of keys. */
+/* Visits and prints the table of keys. */
 #include "report/keys.h"
 
 #include <stdbool.h>
@@ -46,7 +46,7 @@ static const struct {
 	[GP_KEY_OBJECT] = { "object", "object", false },
 };
 
-/* ---- rows that stand for others ---- */
+/* ---- rows that stand for several keys ---- */
 
 struct visitor {
 	void (*visit)(void *arg, const struct gp_key *key);
@@ -118,8 +118,8 @@ static void visit_gap_reasons(const struct visitor *to)
 						explain_reasons[i].label));
 }
 
-/* The parts may be absent: not all are known of two reports or of a single run.
- */
+/* The parts may be absent: two reports, or a single run, do not have all of
+ * them. */
 static void visit_parts(const struct visitor *to)
 {
 	for (int i = 0; i < GP_PARTS; i++)

@@ -37,10 +37,10 @@
 		.of = choices, .sentence = words                               \
 	}
 
-/* The same for a member of a struct, which is written from there and read back
- * into it (object.h). A key that may be null or absent is so if the member is
- * 0, false or NULL; with ENDLESS, if it is GP_UNLIMITED. Words are those of an
- * enum, in its order. */
+/* The same for a member of a struct, from which it is written and into which it
+ * is read back (object.h). A key that may be null or absent is so if the member
+ * is 0, false or NULL; with ENDLESS, if it is GP_UNLIMITED. Words are those of
+ * an enum, in order. */
 #define KEY_IN(owner, member, key, kind, bits, words)                          \
 	{                                                                      \
 		.name = key, .type = GP_KEY_##kind, .flags = bits,             \
@@ -66,14 +66,14 @@
 		.type = GP_KEY_MEASURE, .id = measure, .held = GP_HELD_MADE,   \
 		.number = function                                             \
 	}
-/* The same for a member that is read back, but written as function computes it.
- */
+/* The same for a member that is read back, but written as `function` computes
+ * it. */
 #define KEY_AS(function, owner, member, key, kind, bits, words)                \
 	{                                                                      \
 		.name = key, .type = GP_KEY_##kind, .flags = bits,             \
 		.sentence = words, .number = function, HELD_IN(owner, member)  \
 	}
-/* The same for an object that a function writes, which gets the struct. */
+/* The same for an object that a function writes; it receives the struct. */
 #define OBJECT_BY(function, key, bits, object)                                 \
 	{                                                                      \
 		.name = key, .type = GP_KEY_OBJECT, .flags = bits,             \
@@ -102,7 +102,7 @@
 	}
 #define OBJECT(key, bits, object) NAMED(key, bits, object, NULL)
 
-/* Rows that stand for others. */
+/* Rows that stand for several keys. */
 #define MEASURE(measure)                                                       \
 	{                                                                      \
 		.type = GP_KEY_MEASURE, .id = measure                          \
@@ -120,13 +120,13 @@
 		.type = table                                                  \
 	}
 
-/* ---- what code writes ---- */
+/* ---- functions that write keys ---- */
 
-/* src/report/sweep_json.c; of a struct gp_sweep_report_entry */
+/* src/report/sweep_json.c; for a struct gp_sweep_report_entry */
 void keys_write_alike(struct gp_emit *json, const struct gp_key *key,
 		      const void *entry);
 
-/* src/report/object.c; an object of the same struct. */
+/* src/report/object.c; an object with members of the same struct. */
 void gp_emit_same(struct gp_emit *json, const struct gp_key *key,
 		  const void *value);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every key of the reports that compare and advise, by the object it stands in.
- * The manual's gpupool-report(5) and the JSON Schema are made of this table,
- * and tests hold the reports to it.
+ * Every key of the reports that compare and advise, by the object that contains
+ * it. gpupool-report(5) and the JSON Schema are generated from this table, and
+ * tests check the reports against it.
  */
 #include "report/keys.h"
 
@@ -41,7 +41,7 @@ static uint64_t first_oom_of(const void *attempt)
 	return a->no_oom ? GP_UNLIMITED : a->oom_event;
 }
 
-/* b less a */
+/* b minus a */
 /* Unknown if the capacity is. */
 static uint64_t spare_of(const void *verdict)
 {

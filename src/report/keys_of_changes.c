@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The keys of what changed between two runs (diff), by the object they stand
- * in.
- */
+/* The keys of reports about what changed between two runs (diff), by the object
+ * that contains them. */
 #include "report/keys.h"
 
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Every key of the reports about runs, views of them and traces, by the object
- * it stands in. The manual's gpupool-report(5) and the JSON Schema are made of
- * this table, and tests hold the reports to it.
+ * that contains it. gpupool-report(5) and the JSON Schema are generated from
+ * this table, and tests check the reports against it.
  */
 #include "report/keys.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What went wrong and what helps, on one screen: the verdict first, then the
- * line to paste, who holds the memory, how far to trust it, and what to type
- * for more.  What does not fit is left out, the least important first.
+ * line to paste, who holds the memory, how reliable the result is, and further
+ * commands. What does not fit is left out, the least important first.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,9 +28,9 @@
  * used. */
 static const struct amount {
 	unsigned holders;
-	bool has_notes;	 /* what a setting does, and what a recording says */
+	bool has_notes;	 /* what a setting does, and what the recording says */
 	bool has_blanks; /* between the parts */
-	bool has_reason; /* how the release was concluded */
+	bool has_reason; /* how the release was determined */
 } amounts[] = {
 	{ 5, true, true, true },    { 5, true, true, false },
 	{ 4, true, true, false },   { 4, false, true, false },
@@ -85,8 +85,8 @@ static void print_candidate(const struct look *l)
 			     candidate->about);
 }
 
-/* Warns that the recording had more reserved than the replay shows, but too
- * little for the verdict to differ. */
+/* Warns if the recording had more reserved than the replay shows, but not so
+ * much that the verdict would differ. */
 static void print_recording(const struct look *l)
 {
 	const struct gp_replay_result *recorded = l->report->recorded;
@@ -155,8 +155,8 @@ static void print_failure(const struct look *l)
 		      gp_trouble_where(oom), cached);
 }
 
-/* Of several peaks with as much reserved, this is the one with the most in use;
- * explain and replay show the first. */
+/* The gap at an earlier moment with as much reserved. This report explains the
+ * moment with the most in use; explain and replay show the first one. */
 static const char *gap_before(const struct gp_explain *e, char *text,
 			      size_t size)
 {
@@ -236,7 +236,7 @@ static void print_moment(const struct look *l)
 						event, at));
 }
 
-/* ---- how far to trust it ---- */
+/* ---- how reliable the result is ---- */
 
 static void print_fidelity(const struct look *l)
 {
@@ -260,8 +260,8 @@ static void print_fidelity(const struct look *l)
 				      : ": what is said here is an estimate");
 }
 
-/* What the trace covers. That it is a window is left to the verdict, if there
- * is one. */
+/* What the trace covers. If there is a verdict, that says whether it is a
+ * window. */
 static const char *coverage(const struct look *l)
 {
 	const struct gp_trace *trace = l->report->trace;
@@ -340,7 +340,7 @@ static void print_devices(const struct look *l)
 		      fit ? number : "none", fit > 1 ? "" : "s", undecided);
 }
 
-/* ---- what to type for more ---- */
+/* ---- further commands ---- */
 
 static void print_command(const struct look *l, const char *command,
 			  const char *rest)
@@ -469,7 +469,7 @@ void gp_report_look_text(const struct gp_look_report *report,
 
 #define MOST_HOLDERS 20
 
-/* The device that decides the verdict, at the moment shown. */
+/* The device that determines the verdict, at the moment shown. */
 static void write_worst(struct gp_emit *json,
 			const struct gp_look_report *report)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A memory map for a terminal: a row a segment, as wide as it is large, and in
- * it what is allocated, pending free and free.
+ * A memory map for a terminal: each segment is a row, as long as the segment is
+ * large, that shows what is allocated, pending free and free.
  *
- * Rows go from the largest segment down; small ones that are alike in size,
- * pool and stream, and whatever does not fit the page, are folded into one row
- * that shows them one behind another.
+ * The largest segment comes first. Small segments of similar size and of the
+ * same pool and stream, and all that do not fit on the page, are combined in
+ * one row, one after another.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 #include "report/page.h"
 #include "report/report.h"
 
-/* ---- which event a picture is of ---- */
+/* ---- which event is drawn ---- */
 
 uint64_t gp_map_event(const struct gp_map_choice *choice,
 		      const struct gp_replay_result *result, const char **what)
@@ -56,7 +56,7 @@ struct map {
 	const struct gp_state *state;
 	const struct gp_segment **order; /* largest first */
 	uint64_t widest;		 /* bytes of a full bar */
-	unsigned width;			 /* columns of it */
+	unsigned width;			 /* columns of a full bar */
 };
 
 static int by_size(const void *a, const void *b)
@@ -114,7 +114,7 @@ static void pour_segment(const struct map *map, struct column *columns,
 	}
 }
 
-/* The fill that a column shows: free only if less than a quarter is in use. */
+/* What a column shows: free only if less than a quarter of it is in use. */
 static int fill_of_column(const struct column *column)
 {
 	uint64_t used = column->bytes[ALLOCATED] + column->bytes[PENDING];
@@ -163,7 +163,7 @@ static uint64_t bytes_in_use(const struct map *map,
 	return used;
 }
 
-/* "large", "small s1": the stream's number where it is not the first. */
+/* "large", "small s1": with the stream's number if it is not the first one. */
 static const char *kind_text(const struct gp_segment *segment, char text[16])
 {
 	const char *pool = segment->pool       ? "private"
@@ -203,7 +203,8 @@ static void print_row(const struct map *map, size_t first, size_t last)
 	free(columns);
 }
 
-/* How many segments from first on are alike and fit into one bar. */
+/* The number of segments, from `first` on, that are alike and fit into one
+ * bar. */
 static size_t alike(const struct map *map, size_t first)
 {
 	const struct gp_segment *a = map->order[first];

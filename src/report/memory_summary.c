@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * torch.cuda.memory_summary(), to the letter: torch/cuda/memory.py, alike in
+ * torch.cuda.memory_summary(), byte for byte: torch/cuda/memory.py, the same in
  * releases 2.0 to 2.15.
  */
 #include "report/report.h"
@@ -9,12 +9,12 @@
 
 #define WIDTH 75 /* of a line, between its bars */
 
-/* The units in which a kind of number is shown. */
+/* The units for one kind of number. */
 struct scale {
 	const char *const *units;
 	unsigned count;
 	int64_t step;
-	double enough; /* a unit does from there down */
+	double enough; /* the largest value shown without the next unit */
 	const char *format;
 };
 
@@ -51,7 +51,7 @@ static void write_rule(char c, FILE *out)
 	fputs("|\n", out);
 }
 
-/* Writes value in the unit that suits `like`: rows of pools use the unit of
+/* Writes value in the unit that suits `like`: the rows of pools use the unit of
  * their sum. */
 static void write_cell(const struct scale *scale, int64_t value, int64_t like,
 		       FILE *out)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The numbers of a run's device, by name. */
+/* The numbers of a run on one device, by name. */
 #include "report/number.h"
 
 #include <inttypes.h>
@@ -14,7 +14,7 @@
 
 /*
  * ---- torch.cuda.memory_stats(), key for key: torch/cuda/memory.py,
- * memory_stats, which sorts what memory_stats_as_nested_dict gives ----
+ * memory_stats, which sorts the result of memory_stats_as_nested_dict ----
  */
 
 enum shape {
@@ -80,7 +80,7 @@ static int64_t number_at(const void *base, size_t offset)
 	return *(const int64_t *)((const char *)base + offset);
 }
 
-/* Who is called with each key. */
+/* Who receives each key. */
 struct listener {
 	void (*key)(void *arg, const char *key, int64_t value);
 	void *arg;
@@ -196,7 +196,8 @@ struct growing {
 	size_t *room;
 };
 
-/* max_split_size is a setting and left out; of all others, less is better. */
+/* max_split_size is a setting and is left out; for all others, less is
+ * better. */
 static void add_stat(void *arg, const char *key, int64_t value)
 {
 	const struct growing *growing = arg;
@@ -219,8 +220,8 @@ static enum gp_number_unit unit_of(const struct gp_measure *measure)
 	return GP_NUMBER_RATIO;
 }
 
-/* A measure of a moment is read at the peak of reserved, under its own name and
- * as at_peak, and at the end. */
+/* A measure of a moment is read at the peak of reserved memory, under its own
+ * name and with the prefix at_peak, and at the end. */
 static const char *const moments[] = { "", "at_peak.", "at_end." };
 
 static bool has_moment(const struct gp_measure *measure, size_t moment)
@@ -345,7 +346,8 @@ static void put_measure(const struct reader *reader, enum gp_measure_id id,
 	}
 }
 
-/* Of the whole run, where PyTorch's are since the program last reset them. */
+/* Counts of the whole run, whereas PyTorch's start again when the program
+ * resets them. */
 static void put_counters(const struct reader *reader,
 			 const struct gp_replay_result *result)
 {
@@ -357,7 +359,7 @@ static void put_counters(const struct reader *reader,
 			    whole(gp_measures[id].count(&at)));
 }
 
-/* Rounded down, so that only a complete match is 100 %. */
+/* Rounded down, so that only a complete match gives 100 %. */
 static void put_fidelity(const struct reader *reader,
 			 const struct gp_fidelity *fidelity)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The numbers of a run's device, by name: PyTorch's memory_stats under
+/* The numbers of a run on one device, by name: PyTorch's memory_stats under
  * PyTorch's keys, and the report's measures. For limits, rankings and tables,
- * in which people name them. */
+ * in which users name them. */
 #ifndef REPORT_NUMBER_H
 #define REPORT_NUMBER_H
 
@@ -14,7 +14,7 @@
 enum gp_number_unit {
 	GP_NUMBER_BYTES,
 	GP_NUMBER_COUNT,
-	GP_NUMBER_RATIO, /* in millionths, as reports print them */
+	GP_NUMBER_RATIO, /* in millionths, the precision of reports */
 };
 #define GP_NUMBER_MILLION 1000000
 
@@ -32,12 +32,12 @@ struct gp_numbers {
 
 /* The value of a number in one run. */
 struct gp_reading {
-	bool is_there; /* the release has it, and there is something to count */
+	bool is_there; /* the release has it, and there is a value */
 	int64_t value;
 };
 
-/* Each key of memory_stats that PyTorch 2.<release> has, with those of single
- * private pools; trace NULL: without. */
+/* Visits each key of memory_stats in PyTorch 2.<release>, including those of
+ * single private pools; trace NULL: without these. */
 void gp_stats_each(const struct gp_trace *trace,
 		   const struct gp_replay_result *result, uint8_t release,
 		   void (*key)(void *arg, const char *key, int64_t value),
@@ -45,7 +45,7 @@ void gp_stats_each(const struct gp_trace *trace,
 
 #define GP_NUMBER_NONE SIZE_MAX
 
-/* Every name that any release has, but those of single private pools. */
+/* Every name in any release, except those of single private pools. */
 void gp_numbers_init(struct gp_numbers *numbers);
 void gp_numbers_release(struct gp_numbers *numbers);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects of reports by the table of their keys. */
+/* Writes and reads objects of reports by the table of their keys. */
 #include "report/object.h"
 
 #include <stdint.h>
@@ -73,7 +73,7 @@ static uint64_t none_of(const struct gp_key *key)
 		       : 0;
 }
 
-/* ---- words: those of a key that may be null begin with 1 ---- */
+/* ---- words: those of a key that may be null start with 1 ---- */
 
 static const char *word_at(const struct gp_key *key, uint64_t number,
 			   char word[WORD_TEXT])
@@ -102,7 +102,7 @@ static bool find_word(const struct gp_key *key, const char *text,
 	return false;
 }
 
-/* ---- written ---- */
+/* ---- writing ---- */
 
 static void emit_none(struct gp_emit *json, const struct gp_key *key)
 {
@@ -224,7 +224,7 @@ void gp_emit_objects(struct gp_emit *json, const char *key, const char *object,
 	gp_emit_close(json, ']');
 }
 
-/* ---- read ---- */
+/* ---- reading ---- */
 
 static bool read_number(const json_t *json, const struct gp_key *key, void *at)
 {
@@ -261,7 +261,7 @@ static bool read_text(const json_t *json, const struct gp_key *key, void *at,
 	if (!text && json && !json_is_null(json))
 		return false;
 	if (key->held == GP_HELD_CHARS)
-		return false; /* how long it may be is not in the table */
+		return false; /* the array's size is not in the table */
 	*(const char **)at =
 		text ? gp_arena_text(arena, text, strlen(text)) : NULL;
 	return true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the message of an OutOfMemoryError says, where there is no trace: what
- * stood in the way, as far as its few numbers can show it, and how to record
- * what decides the rest.
+ * A report on the message of an OutOfMemoryError, if there is no trace: the
+ * cause, as far as the message's few numbers show it, and how to record what
+ * decides the rest.
  */
 #include <stdio.h>
 
@@ -13,9 +13,9 @@
 #include "report/page.h"
 #include "report/report.h"
 
-/* ---- what stood in the way ---- */
+/* ---- the cause ---- */
 
-/* What shows who holds a device's memory. */
+/* Commands that show who holds a device's memory. */
 static const char *const smi[] = {
 	[OOM_OF_CUDA] = "nvidia-smi",
 	[OOM_OF_HIP] = "rocm-smi",
@@ -31,8 +31,8 @@ static const char *who_withholds(const struct oom_message *m)
 				  : "this PyTorch does not hold";
 }
 
-/* A new segment needs no pieces that fit: 20 MiB more at most (kLargeBuffer).
- */
+/* A new segment does not depend on free pieces. It takes at most 20 MiB more
+ * than the request (kLargeBuffer). */
 static void say_other_room(struct gp_words *words, const struct oom_message *m,
 			   const struct oom_conclusion *c)
 {
@@ -93,7 +93,7 @@ static void say_capacity(struct gp_words *words, const struct oom_message *m,
 		       missing, why);
 }
 
-/* What is in use, but neither by tensors nor free, with cudaMallocAsync. */
+/* With cudaMallocAsync: memory in use that is neither in tensors nor free. */
 static void say_async(struct gp_words *words, const struct oom_message *m,
 		      const struct oom_conclusion *c)
 {
@@ -138,7 +138,7 @@ static void say_limit(struct gp_words *words, const struct oom_message *m)
 		       GP_BYTES(m->limit.bytes));
 }
 
-/* ---- what is known without numbers ---- */
+/* ---- what is known without sizes ---- */
 
 static void say_unknown(struct gp_words *words, const struct oom_message *m)
 {
@@ -229,7 +229,7 @@ static struct gp_words sentence_of(const struct oom_message *m,
 
 /* ---- what may help ---- */
 
-/* PyTorch does not empty its caches before it rejects a request. */
+/* PyTorch does not release cached memory before it rejects a request. */
 static void print_after_rejection(const struct gp_page *page,
 				  const struct oom_message *m)
 {
@@ -247,8 +247,8 @@ static bool is_worth_a_try(const struct oom_message *m,
 	return c->cause == OOM_BY_PLACEMENT && !m->is_expandable && !c->spilled;
 }
 
-/* Where expandable_segments are to be had: with ROCm from pytorch#177974 on,
- * and for XPU from pytorch#166292. */
+/* Where expandable_segments are available: with ROCm since pytorch#177974, and
+ * for XPU since pytorch#166292. */
 static const char *where_to_try(const struct oom_message *m)
 {
 	if (m->api == OOM_OF_HIP)
@@ -320,7 +320,7 @@ static void print_try(const struct gp_page *page, const struct oom_message *m,
 
 /* ---- the numbers ---- */
 
-/* Which of several messages it is: the last, of whichever GPU. */
+/* Which of several messages is shown: the last, of any GPU. */
 #define OF_SEVERAL 80
 static const char *of_several(const struct oom_message *m,
 			      char text[OF_SEVERAL])
@@ -381,7 +381,7 @@ static void print_available(const struct gp_page *page,
 			      b, limit);
 }
 
-/* Memory of the device besides what PyTorch reported. */
+/* A noun for memory of the device that PyTorch did not report. */
 static const char *whose(const struct oom_message *m)
 {
 	return m->is_async	  ? "neither free nor in its tensors"
@@ -389,7 +389,7 @@ static const char *whose(const struct oom_message *m)
 				  : "free or not this PyTorch's";
 }
 
-/* Whether it has the sizes that the conclusion follows from. */
+/* Whether the message has the sizes that the conclusion is drawn from. */
 static bool has_sizes(const struct oom_message *m)
 {
 	return m->form == OOM_TOLD || m->form == OOM_ASYNC;
@@ -441,7 +441,7 @@ static void print_numbers(const struct gp_page *page,
 			GP_BYTES(c->unseen - gp_smaller(c->unseen, c->own)));
 }
 
-/* What is recorded of XPU is not replayed: its allocator is another. */
+/* A recording of XPU cannot be replayed: its allocator is a different one. */
 static void print_how_xpu(const struct gp_page *page)
 {
 	gp_page_line(
@@ -492,8 +492,8 @@ static const char *const causes[] = {
 
 #define LOGS_SHOWN 8
 
-/* The path below the folder of all of them: torchrun's are 0/stderr.log,
- * 1/stderr.log. */
+/* The path below the folder that all logs share: torchrun's logs are
+ * 0/stderr.log, 1/stderr.log. */
 static const char *name_of(const struct gp_log_report *r, size_t index)
 {
 	return r->logs[index].path + r->folder;
@@ -514,7 +514,7 @@ static void print_other(const struct gp_page *page, const char *label,
 		      m->time);
 }
 
-/* The message's file, and whether it was the first. */
+/* Says which file the message is from, and whether it was the first. */
 static void print_logs(const struct gp_page *page,
 		       const struct gp_log_report *r)
 {
@@ -553,7 +553,7 @@ void gp_report_log_text(const struct gp_log_report *report,
 	print_logs(&page, report);
 	print_numbers(&page, m, c);
 	if (m->form >= OOM_MPS && m->form != OOM_DRIVER)
-		return; /* nothing that gpupool can read can be recorded */
+		return; /* gpupool can read no recording of such a program */
 	gp_page_blank(&page);
 	if (m->api == OOM_OF_XPU)
 		print_how_xpu(&page);

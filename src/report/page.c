@@ -12,9 +12,9 @@
 #include "base/bytes.h"
 #include "base/safe.h"
 
-#define LABEL 18 /* columns of a row's label, with the space behind it */
-#define VALUE 12 /* of its value */
-#define FIELD 12 /* of a field's label */
+#define LABEL 18 /* columns of a row's label, with the following space */
+#define VALUE 12 /* columns of its value */
+#define FIELD 12 /* columns of a field's label */
 #define TEXT  1024
 
 static const char *const tones[] = {
@@ -84,20 +84,20 @@ static size_t word_length(const char *text)
 	return length;
 }
 
-/* Wraps text, beginning at column at, with further lines indented; no newline
- * at the end. */
+/* Wraps text that begins at column `at`; further lines are indented; writes no
+ * newline at the end. */
 static void wrap(const struct gp_page *page, unsigned at, unsigned indent,
 		 const char *unsafe)
 {
 	char safe[TEXT];
 	const char *text = gp_safe_text(unsafe, safe, sizeof(safe));
-	bool at_start = true, has_word = false; /* of the line */
+	bool at_start = true, has_word = false; /* of the current line */
 
 	while (*text) {
 		size_t length = word_length(text);
 		unsigned width = width_of(text, length);
 
-		/* A line is not ended while there are only blanks in it. */
+		/* A line that has only blanks so far is not ended. */
 		if (has_word && at + 1 + width > page->columns) {
 			fprintf(page->out, "\n%*s", (int)indent, "");
 			at = indent;

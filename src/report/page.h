@@ -25,17 +25,17 @@ struct gp_page gp_page_make(const struct gp_report_style *style, FILE *out);
 
 void gp_page_blank(const struct gp_page *page);
 
-/* A wrapped line; its further lines are indented by so many columns. */
+/* Prints text, wrapped; further lines are indented by that many columns. */
 void gp_page_line(const struct gp_page *page, enum gp_tone tone,
 		  unsigned indent, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* A line to paste into a shell, which is never wrapped. */
+/* A line to paste into a shell; it is never wrapped. */
 void gp_page_command(const struct gp_page *page, const char *before,
 		     const char *command);
 
-/* A row's first cell in its column; one that is too long for it on a line of
- * its own above. */
+/* The first cell of a row, in its column; a text that is too long is put on a
+ * line of its own above. */
 void gp_page_cell(const struct gp_page *page, unsigned columns,
 		  const char *text);
 
@@ -44,19 +44,19 @@ void gp_page_field(const struct gp_page *page, const char *label,
 		   const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* "label        value  note", the value to the right of its column. */
+/* "label        value  note", the value right-aligned in its column. */
 struct gp_page_row {
 	const char *label, *value, *note;
 	enum gp_tone tone; /* of the value */
 };
 void gp_page_row(const struct gp_page *page, const struct gp_page_row *row);
 
-/* A text that is put together; what does not fit is cut off. */
+/* A text that is assembled piece by piece; what does not fit is cut off. */
 #define GP_WORDS 1024
 struct gp_words {
 	char text[GP_WORDS];
 };
-/* Appends to it. */
+/* Appends formatted text. */
 void gp_say(struct gp_words *words, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
@@ -64,8 +64,8 @@ void gp_say(struct gp_words *words, const char *format, ...)
 #define GP_PERCENT_TEXT 16
 const char *gp_percent_text(double ratio, char text[GP_PERCENT_TEXT]);
 
-/* "+42.0 %"; "<0.1 %" where there is a change that small, and nothing where
- * there is none, or no share of it because the first is 0. */
+/* "+42.0 %"; "<0.1 %" for a change that small; "" if there is no change, or if
+ * no ratio exists because the first value is 0. */
 #define GP_PERCENT_CHANGE 32
 const char *gp_percent_change(double from, double to,
 			      char text[GP_PERCENT_CHANGE]);
@@ -82,7 +82,7 @@ const char *gp_measure_text(const struct gp_measure *measure,
 #define GP_PLURAL_TEXT 64
 const char *gp_plural_text(uint64_t count, const char *noun,
 			   char text[GP_PLURAL_TEXT]);
-/* The same as an argument: the text lives until its block ends. */
+/* The same as an argument: the text lives until the enclosing block ends. */
 #define GP_PLURAL(count, noun)                                                 \
 	gp_plural_text((count), (noun), (char[GP_PLURAL_TEXT]){ 0 })
 

@@ -18,7 +18,7 @@
 #include "report/verdict.h"
 #include "report/object.h"
 
-#define NAMED	   4  /* that differ, in a sentence */
+#define NAMED	   4  /* differing names in a sentence */
 #define ROWS_SHOWN 12 /* of the table */
 
 /* ---- names ---- */
@@ -36,7 +36,7 @@ static const char *name_of(const struct gp_ranks *ranks, const char *path)
 	return same > 1 ? path : name;
 }
 
-/* How many other files are alike with this one. */
+/* The number of other files like this one. */
 static size_t like(const struct gp_ranks *ranks, const char *path)
 {
 	for (size_t i = 0; i < ranks->count; i++)
@@ -189,7 +189,7 @@ static struct gp_words how_alike(const struct gp_ranks *ranks)
 	return words;
 }
 
-/* ---- what was recorded otherwise ---- */
+/* ---- ranks that were recorded with other settings ---- */
 
 static bool is_as_first(const struct gp_ranks *ranks, size_t index)
 {
@@ -200,7 +200,8 @@ static bool is_as_first(const struct gp_ranks *ranks, size_t index)
 	       (a->release == b->release && !strcmp(a->conf, b->conf));
 }
 
-/* How many classes were recorded with other settings; *files: their files. */
+/* The number of classes that were recorded with other settings; *files: the
+ * number of their files. */
 static size_t count_others(const struct gp_ranks *ranks, size_t *files)
 {
 	size_t others = 0;
@@ -283,7 +284,8 @@ static bool has_state(const struct gp_trace *trace)
 	return false;
 }
 
-/* Such ranks are judged by what they hold, and not replayed. */
+/* Ranks without requests are judged by what they hold; they are not
+ * replayed. */
 static struct gp_words how_idle(const struct gp_ranks *ranks)
 {
 	struct gp_words words = { "" };
@@ -308,15 +310,15 @@ static struct gp_words how_idle(const struct gp_ranks *ranks)
 	return words;
 }
 
-/* ---- ranks that are not there ---- */
+/* ---- missing ranks ---- */
 
 /* Names that are the same but for a number: rank_0.gpt, rank_1.gpt. */
 struct series {
 	const char **names; /* owned */
 	uint64_t *numbers;  /* owned; ascending */
 	size_t count;
-	size_t before, after; /* bytes in front of the number, and behind */
-	bool is_padded;	      /* to the same number of digits */
+	size_t before, after; /* length of what surrounds the number */
+	bool is_padded;	      /* all numbers have the same number of digits */
 };
 
 static void list_names(const struct gp_ranks *ranks, struct series *series)
@@ -335,7 +337,8 @@ static void list_names(const struct gp_ranks *ranks, struct series *series)
 		series->names[n++] = gp_page_name(ranks->unread[i].path);
 }
 
-/* Finds where names differ, and widens that by the digits around it. */
+/* Finds the part in which names differ, and extends it by the digits around
+ * it. */
 static void find_number(struct series *series)
 {
 	const char *first = series->names[0];
@@ -360,10 +363,10 @@ static void find_number(struct series *series)
 		series->after--;
 }
 
-/* More than any rank has digits. */
+/* No rank has more digits. */
 #define MOST_DIGITS 9
 
-/* The number of a name; false: it has another text there. */
+/* The number in a name; false: the name has other text in that place. */
 static bool number_of(const struct series *series, const char *name,
 		      uint64_t *number)
 {
@@ -380,7 +383,7 @@ static bool number_of(const struct series *series, const char *name,
 	return true;
 }
 
-/* False: the files are no such series. */
+/* False: the files do not form such a series. */
 static bool series_of(const struct gp_ranks *ranks, struct series *series)
 {
 	list_names(ranks, series);
@@ -414,15 +417,15 @@ static const char *name_in(const struct series *series, uint64_t number,
 	return text;
 }
 
-/* Numbers that are not there. */
+/* The numbers that are missing from the series. */
 struct missing {
 	struct series series;
 	uint64_t *numbers; /* owned; ascending */
 	size_t count;
 };
 
-/* Counted from 0 or 1, with few that are not there: else the numbers are no
- * ranks. */
+/* The number of missing ranks. Ranks are counted from 0 or 1, and few of them
+ * are missing; otherwise the numbers are not ranks: 0. */
 static size_t count_missing(const struct series *series)
 {
 	const uint64_t *numbers = series->numbers;
@@ -474,7 +477,7 @@ static struct gp_words how_missing(const struct gp_ranks *ranks)
 	return words;
 }
 
-/* ---- what stands above a report ---- */
+/* ---- the head of a report ---- */
 
 void ranks_idle(const struct gp_page *page, const struct gp_ranks *ranks)
 {
@@ -631,7 +634,8 @@ static bool is_any_served(const struct gp_study *study)
 	return false;
 }
 
-/* Ranks that were recorded otherwise are judged under the settings of most. */
+/* Ranks that were recorded with other settings are judged under the most common
+ * ones. */
 static void print_otherwise(const struct gp_page *page,
 			    const struct gp_ranks *ranks)
 {
@@ -722,7 +726,7 @@ static void print_row(const struct gp_page *page, const struct gp_ranks *ranks,
 	fprintf(page->out, "  %s\n", kind_text(v->kind));
 }
 
-/* Indices of the cases, the worst first; the caller frees. */
+/* Indices of the cases, the worst first; the caller frees the list. */
 static size_t *by_need(const struct gp_study *study)
 {
 	size_t *order = gp_mem_alloc(study->case_count + 1, sizeof(*order));
@@ -769,7 +773,7 @@ void ranks_table(const struct gp_page *page, const struct gp_ranks *ranks,
 	free(order);
 }
 
-/* ---- what came of replays ---- */
+/* ---- results of replays ---- */
 
 static bool has_addresses(const struct gp_rank_runs *runs)
 {

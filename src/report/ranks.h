@@ -13,12 +13,12 @@
 #define RANKS_TITLE 320
 const char *ranks_title(const struct gp_ranks *ranks, const char *path,
 			char text[RANKS_TITLE]);
-/* The same of the one that needs most: "a.pickle, the largest need of 64
+/* The same for the rank that needs most: "a.pickle, the largest need of 64
  * ranks". */
 const char *ranks_need_title(const struct gp_ranks *ranks, const char *path,
 			     char text[RANKS_TITLE]);
-/* The same where the worst was chosen by the replays (gp_rank_runs_worst):
- * "a.pickle, largest of 64 ranks", or "fails most of 64 ranks". */
+/* The same if the replays chose the worst (gp_rank_runs_worst): "a.pickle,
+ * largest of 64 ranks", or "fails most of 64 ranks". */
 const char *ranks_run_title(const struct gp_ranks *ranks,
 			    const struct gp_rank_runs *runs, const char *path,
 			    char text[RANKS_TITLE]);
@@ -27,33 +27,34 @@ const char *ranks_run_title(const struct gp_ranks *ranks,
 const char *ranks_name(const struct gp_ranks *ranks, size_t index,
 		       char text[RANKS_TITLE]);
 
-/* The index of its device in its own trace. */
+/* The index of the case's device in its own trace. */
 uint32_t ranks_device(const struct gp_ranks *ranks, size_t index);
 
-/* Replayed under the first class's settings, or each under its own. BRIEFLY:
- * under the first class's, and differences are not listed. */
+/* Ranks are replayed under the settings of the first class, or each under its
+ * own. BRIEFLY: under those of the first class, and differences are not
+ * listed. */
 enum ranks_settings { RANKS_ONE_SETTING, RANKS_OWN_SETTINGS, RANKS_BRIEFLY };
 
-/* Names those without requests; nothing where all have some. */
+/* Names the ranks without requests; prints nothing if all have some. */
 void ranks_idle(const struct gp_page *page, const struct gp_ranks *ranks);
 
 /* How many ranks are alike, which could not be read, and which were recorded
  * under other settings; nothing for NULL. */
 void ranks_head(const struct gp_page *page, const struct gp_ranks *ranks,
 		enum ranks_settings settings);
-/* The same for one of two jobs, in a field of that name. */
+/* The same for one of two jobs, in a field with that label. */
 void ranks_side(const struct gp_page *page, const char *label,
 		const struct gp_ranks *ranks);
 /* The replay of each class, in as many lines as fit; nothing for NULL, or if
- * all are alike. */
+ * all ranks are alike. */
 void ranks_runs(const struct gp_page *page, const struct gp_rank_runs *runs);
-/* For a page of HTML, the same in a paragraph. */
+/* The same as a paragraph of an HTML page. */
 void ranks_paragraph(const struct gp_ranks *ranks, const char *path, FILE *out);
 /* In addition to the worst rank's verdict: how many ranks fit, and what serves
  * the others if nothing serves that one. */
 void ranks_answer(const struct gp_page *page, const struct gp_ranks *ranks,
 		  const struct gp_study *study, size_t first_case);
-/* What each class needs, the worst one first; nothing for NULL, or if all are
+/* What each class needs, the worst first; nothing for NULL, or if all ranks are
  * alike. */
 void ranks_table(const struct gp_page *page, const struct gp_ranks *ranks,
 		 const struct gp_study *study);
@@ -62,13 +63,13 @@ void ranks_table(const struct gp_page *page, const struct gp_ranks *ranks,
 void gp_emit_ranks(struct gp_emit *json, const struct gp_ranks *ranks);
 /* "rank_devices": [...], the same for a program; nothing for NULL. */
 void gp_emit_rank_runs(struct gp_emit *json, const struct gp_rank_runs *runs);
-/* "trace" of a case's device; nothing for NULL. */
+/* "trace" of the device of a case; nothing for NULL. */
 void gp_emit_rank_of(struct gp_emit *json, const struct gp_ranks *ranks,
 		     size_t index);
 /* {"device": 0, "trace": "a.pickle", "verdict": {...}} */
 void gp_emit_rank_verdict(struct gp_emit *json, const struct gp_ranks *ranks,
 			  const struct gp_study *study, size_t index);
-/* "devices": [...], as gp_emit_verdicts, of all classes. */
+/* "devices": [...], like gp_emit_verdicts, for all classes. */
 void gp_emit_rank_verdicts(struct gp_emit *json, const struct gp_ranks *ranks,
 			   const struct gp_study *study);
 

@@ -2,9 +2,9 @@
 /*
  * Reports about runs, for people and for programs.
  *
- * Every number is named once, in gpupool/metrics.h, from where the JSON keys,
- * the text labels and the manual come.  Nothing here fails: errors of the
- * stream are the stream's, and its owner's to look at.
+ * Every number is named once, in gpupool/metrics.h, which is the source of the
+ * JSON keys, the text labels and the manual. Nothing here fails: write errors
+ * stay with the stream, and its owner checks for them.
  */
 #ifndef REPORT_REPORT_H
 #define REPORT_REPORT_H
@@ -32,7 +32,7 @@
 
 /* One replay of a whole trace: all its devices under one set of settings. */
 struct gp_run {
-	const struct gp_trace *trace; /* altered by what-ifs; NULL: no other */
+	const struct gp_trace *trace; /* altered by what-ifs; NULL: unaltered */
 	const struct gp_what_ifs *what_ifs; /* NULL: none */
 	const struct gp_settings *settings;
 	const char *conf; /* the settings as given; "" is the default */
@@ -59,12 +59,12 @@ struct gp_report {
 	const struct gp_run *runs; /* one, or two to be compared */
 	size_t run_count;
 	const struct gp_timing *timing; /* NULL: not asked for */
-	/* Of each run, for pages; NULL: not asked for. */
+	/* One for each run, for pages; NULL: not asked for. */
 	const struct gp_explanation *explanations;
 	const struct gp_ranks *ranks; /* the ranks of which path is the worst;
 					 NULL: a single trace */
 	const struct gp_rank_runs *rank_runs; /* NULL: none */
-	/* For pages; NULL: nothing replays in it. */
+	/* For pages; NULL: the page cannot replay. */
 	const struct gp_live_page *live;
 };
 
@@ -74,25 +74,25 @@ struct gp_report_style {
 	unsigned columns; /* of the terminal; 0: 80 */
 };
 
-/* For a person, the most important first; two runs side by side. */
+/* For a person, the most important part first; two runs are side by side. */
 void gp_report_text(const struct gp_report *report,
 		    const struct gp_report_style *style, FILE *out);
 
 /* gpupool-report/1: man/gpupool-report.5. */
 void gp_report_json(const struct gp_report *report, FILE *out);
 
-/* torch.cuda.memory_summary(), byte for byte: of each device of the last run,
- * or of one. */
+/* torch.cuda.memory_summary(), byte for byte: for each device of the last run,
+ * or for one. */
 void gp_report_memory_summary(const struct gp_report *report,
 			      bool is_abbreviated, FILE *out);
 void gp_report_device_summary(const struct gp_stats *stats, uint32_t device,
 			      bool is_abbreviated, FILE *out);
 
-/* The measures over time of the last run's tracks, thinned. */
+/* The measures over time, thinned, from the tracks of the last run. */
 void gp_report_timeline_csv(const struct gp_report *report, FILE *out);
 void gp_report_timeline_json(const struct gp_report *report, FILE *out);
 
-/* A map of segments and blocks of each run after an event, in text; the runs'
+/* A text map of segments and blocks of each run after an event; the runs'
  * tracks must have films. */
 enum gp_map_when { GP_MAP_EVENT, GP_MAP_PEAK, GP_MAP_OOM, GP_MAP_END };
 struct gp_map_choice {
@@ -115,10 +115,10 @@ struct gp_info {
 	const struct gp_trace *trace;
 	const struct gp_release_choice
 		*choice; /* NULL: there is none, see trouble */
-	/* Per device, of a replay as recorded; NULL: none, see trouble. */
+	/* Per device, from a replay as recorded; NULL: none, see trouble. */
 	const struct gp_replay_result *results;
 	const char *trouble; /* why there is no replay; NULL: there is nothing
-				to replay */
+			      * to replay */
 	const struct gp_ranks *ranks; /* the ranks of which path is the worst;
 					 NULL: a single trace */
 	const struct gp_rank_runs *rank_runs; /* NULL: none */
@@ -144,10 +144,10 @@ struct gp_headroom_report {
 	const struct gp_trace *trace;
 	const struct gp_headroom_run *runs;
 	size_t run_count;
-	/* Settings that were asked for and that PyTorch refuses. */
+	/* Settings that were asked for but that PyTorch refuses. */
 	const struct gp_headroom_refusal *refused;
 	size_t refused_count;
-	const struct gp_study *study; /* of the first run's settings */
+	const struct gp_study *study; /* under the first run's settings */
 	const struct gp_ranks *ranks; /* the ranks of which path is the worst;
 					 NULL: a single trace */
 	size_t first_case; /* index of the trace's first device in the study */
@@ -168,12 +168,12 @@ struct gp_explanation {
 				NULL: path */
 	const struct gp_ranks *ranks; /* NULL: one file is all */
 	/* Other options as given, for suggested commands: " --capacity 80GiB";
-	 * NULL: none */
+	 * NULL: none. */
 	const char *given;
 	const struct gp_settings *settings;
 	const struct gp_prices *prices;
 	const struct gp_explain *devices; /* study/metrics/explain.h */
-	const struct gp_study *study;	  /* a case a device */
+	const struct gp_study *study;	  /* one case per device */
 	size_t first_case; /* index of the first of these devices in the study
 			    */
 	size_t count;
@@ -189,23 +189,23 @@ void gp_report_explain_json(const struct gp_explanation *explanation,
 struct gp_look_report {
 	const char *path;    /* of the worst of the ranks */
 	const char *operand; /* what names the trace in suggested commands */
-	const struct gp_ranks *ranks;		 /* NULL: one file is all */
+	const struct gp_ranks *ranks;		 /* NULL: there is one file */
 	const struct gp_trace *trace;		 /* NULL: nothing but spans */
 	const char *conf;			 /* as asked, or as recorded */
-	const struct gp_study *study;		 /* a case a device */
-	size_t worst;				 /* the case that is reported */
+	const struct gp_study *study;		 /* one case per device */
+	size_t worst;				 /* the reported case */
 	uint32_t device;			 /* its index */
 	const struct gp_explain *explain;	 /* of that device */
 	const struct gp_release_choice *choice;	 /* NULL: the user chose */
-	const struct gp_replay_result *recorded; /* of that device, as it was
-						  * recorded; NULL: trouble */
+	const struct gp_replay_result *recorded; /* of that device, as recorded;
+						  * NULL: see trouble */
 	const char *trouble; /* why it cannot be replayed as recorded */
-	/* Other options as given, for suggested commands: of replay without
-	 * and with the settings, of explain, and of suggest; NULL: suggest
-	 * does not take them. */
+	/* Other options as given, for suggested commands: for replay without
+	 * and with the settings, for explain, and for suggest; NULL: suggest
+	 * does not accept them. */
 	const char *given, *given_replay, *given_explain, *given_suggest;
-	uint64_t spans, spans_live; /* of minimalloc's CSV: how many, and the
-				       most bytes live at once */
+	uint64_t spans, spans_live; /* for minimalloc's CSV: their number, and
+				     * the most bytes live at once */
 };
 void gp_report_look_text(const struct gp_look_report *report,
 			 const struct gp_report_style *style, FILE *out);
@@ -215,12 +215,12 @@ void gp_report_look_json(const struct gp_look_report *report, FILE *out);
 struct gp_log_report {
 	const char *path; /* as given */
 	const struct oom_logged *logs;
-	size_t count, first; /* first: the one to show */
-	bool is_by_time;     /* it was the first to fail */
+	size_t count, first; /* first: index of the one to show */
+	bool is_by_time;     /* the first one was the first to fail */
 	bool has_several;    /* a folder, or several files */
-	size_t files;	     /* that were looked at */
-	size_t folder; /* characters that the paths of all of them begin with,
-			  up to a / */
+	size_t files;	     /* number of files that were read */
+	size_t folder; /* length of the common prefix of all paths, up to and
+			* including a / */
 };
 void gp_report_log_text(const struct gp_log_report *report,
 			const struct gp_report_style *style, FILE *out);
@@ -230,29 +230,28 @@ void gp_report_log_json(const struct gp_log_report *report, FILE *out);
 struct gp_suggest_report {
 	const char *path;
 	const struct gp_trace *trace;
-	const struct gp_ranks *ranks; /* NULL: one file is all */
-	const struct gp_study *study; /* a case a device */
+	const struct gp_ranks *ranks; /* NULL: there is only one file */
+	const struct gp_study *study; /* one case per device */
 	size_t worst; /* the case that is described in words; path and trace are
-			 its own */
-	uint64_t capacity_below; /* the first device's capacity is concluded to
-				    lie below this; 0: it is known */
+		       * its own */
+	uint64_t capacity_below; /* the first device's capacity was inferred to
+				  * be below this; 0: it is known */
 	const struct gp_release_choice *choice; /* NULL: the user chose */
-	uint64_t checked,
-		matched; /* of the addresses of a replay as recorded */
+	uint64_t checked, matched; /* addresses, in a replay as recorded */
 };
 void gp_report_suggest_text(const struct gp_suggest_report *report,
 			    const struct gp_report_style *style, FILE *out);
 void gp_report_suggest_json(const struct gp_suggest_report *report, FILE *out);
 
-/* ---- compare: the same traces under several allocators, and how far
- * each is from what a packing of the same lifetimes takes ---- */
+/* ---- compare: the same traces under several allocators, and how far each is
+ * from a packing of the same lifetimes ---- */
 
 /* One engine under one set of settings. */
 struct gp_engine_entry {
 	const char *engine, *conf; /* conf NULL: as each trace was recorded */
-	double mean, worst;    /* of reserved / packing, where all is served */
-	uint64_t traces, wins; /* served in full; with the least reserved */
-	uint64_t ooms;	       /* of all traces */
+	double mean, worst;	   /* reserved / packing, where all is served */
+	uint64_t traces, wins;	   /* served in full; with the least reserved */
+	uint64_t ooms;		   /* sum over all traces */
 };
 
 /* One device of a trace under one entry. */
@@ -260,18 +259,18 @@ struct gp_engine_run {
 	const char *path;
 	uint32_t device;
 	const char *engine, *conf; /* the entry's */
-	uint64_t capacity;	   /* bytes; GP_UNLIMITED: no end */
+	uint64_t capacity;	   /* bytes; GP_UNLIMITED: no limit */
 	uint64_t reserved, allocated;
 	double fragmentation; /* at the peak of reserved */
 	uint64_t live, packing;
 	uint64_t start; /* bytes reserved when the trace begins */
 	uint64_t device_calls, time_us;
 	uint64_t dropped, retries;
-	bool lacks_room; /* for what others use of the device */
+	bool lacks_room; /* less is left than other processes use */
 	uint64_t need;	 /* 0: not asked, or not known */
-	/* The widest range of larger capacities of which it is not known. */
+	/* The widest range of larger capacities for which it is not known. */
 	uint64_t need_unknown;
-	const char *trouble; /* why there is no run; NULL: there is */
+	const char *trouble; /* why there is no run; NULL: there is one */
 };
 
 struct gp_engines_report {
@@ -290,27 +289,27 @@ void gp_report_engines(const struct gp_engines_report *report,
 		       const struct gp_report_style *style, FILE *out);
 void gp_report_engines_json(const struct gp_engines_report *report, FILE *out);
 
-/* ---- floor: how little memory would do, and what makes up the rest of
- * what a run reserves ---- */
+/* ---- floor: how little memory would be enough, and the breakdown of the rest
+ * that a run reserves ---- */
 
 /* One device of a trace. */
 struct gp_floor_device {
 	uint32_t device; /* CUDA's ordinal */
 	struct gp_spans spans;
 	struct gp_floor floor;
-	uint64_t requested; /* most that is live at once, not rounded */
-	/* The run under its settings: of all requests, also when memory
-	 * ran out, which is then another run, without an end of memory. */
+	uint64_t requested; /* peak of live bytes, not rounded */
+	/* The run under the given settings, with all requests served. If memory
+	 * ran out, this is another run, without a limit. */
 	struct gp_breakdown breakdown;
-	/* The run is a replay from what a window begins with; is_there false:
-	 * that is exact. */
+	/* If the run is a replay that begins with a window's memory; is_there
+	 * false: its numbers are exact. */
 	struct gp_estimate estimate;
-	uint64_t capacity;  /* of the run; GP_UNLIMITED */
-	uint64_t dropped;   /* requests that it did not serve there */
+	uint64_t capacity;  /* capacity of the run; GP_UNLIMITED */
+	uint64_t dropped;   /* requests not served at that capacity */
 	uint64_t live_then; /* bytes live at the breakdown's event, rounded */
 };
 
-/* What the run reserves and the packing does not need. */
+/* The terms of what the run reserves beyond the packing. */
 struct gp_floor_parts {
 	int64_t shape, rounding, pending, streams, pools, packing, height;
 };
@@ -321,7 +320,7 @@ struct gp_floor_report {
 	const char *conf;
 	const struct gp_settings *settings; /* NULL: spans of a CSV */
 	uint64_t round;
-	uint64_t capacity; /* asked of spans of a CSV; 0: none */
+	uint64_t capacity; /* as asked for, for the spans of a CSV; 0: none */
 	const struct gp_floor_device *devices;
 	size_t count;
 };
@@ -334,13 +333,13 @@ void gp_report_floor_csv(const struct gp_floor_report *report, FILE *out);
 
 /* ---- fit: whether a recorded program fits a device ---- */
 
-/* The program once more, on a device that is full at its size: one that catches
- * the error and asks for less runs there. */
+/* A second run of the program, on a device that is full at its size: a program
+ * that catches the error and requests less runs there. */
 struct gp_fit_again {
 	bool is_there;
-	int exit;		      /* as the shell has it */
+	int exit;		      /* exit status as in a shell */
 	uint64_t ooms;		      /* requests that failed */
-	const struct gp_trace *trace; /* with the first of them, or most */
+	const struct gp_trace *trace; /* with the first or the most of them */
 	uint32_t device;	      /* its index */
 	uint64_t event;
 	uint64_t reserved; /* by PyTorch, at the peak */
@@ -348,67 +347,69 @@ struct gp_fit_again {
 
 struct gp_fit_report {
 	const char *program; /* its file's name */
-	int exit;	     /* as the shell has it; not 0: the report is of
-			      * what it did until then */
-	bool runs_on;	     /* it left a process running, which may have used
-			      * no device yet */
-	const char *path;    /* that it took; NULL: as it was recorded */
-	const char *kept;    /* the trace; NULL: it is not kept */
+	int exit;	     /* exit status as in a shell; if not 0, the report
+			      * is about what it did until then */
+	bool runs_on;	     /* a process that it started still runs, and may
+			      * not have used a device yet */
+	const char *path;    /* about its path, in words; NULL: nothing */
+	const char *kept;    /* path of the trace; NULL: it is not kept */
 	const struct gp_gpu *gpu;
-	struct gp_non_pytorch besides; /* its high is not PyTorch's to use */
-	const struct gp_ranks *ranks;  /* NULL: one process is all */
-	uint32_t sharers; /* processes that use one device, each judged as if
-			   * it were its own; 0: none does */
+	struct gp_non_pytorch besides; /* PyTorch cannot use its `high` */
+	const struct gp_ranks *ranks;  /* NULL: there is only one process */
+	uint32_t sharers; /* number of processes that use the same device, each
+			   * judged as if it were alone; 0: none */
 	uint32_t shared;  /* that device: CUDA's ordinal */
-	const struct gp_trace *trace; /* the worst */
-	const struct gp_study *study; /* a case a device */
+	const struct gp_trace *trace; /* of the worst rank */
+	const struct gp_study *study; /* one case per device */
 	size_t worst;
 	uint32_t device; /* its index */
-	/* Where memory ran out when it was recorded; NULL: it did not. */
+	/* The trace in which memory ran out while it was recorded; NULL:
+	 * none. */
 	const struct gp_trace *oom_trace;
 	uint32_t oom_device;
 	uint64_t oom; /* the event */
-	bool went_on; /* the worst did not end by that */
+	bool went_on; /* the worst rank did not end there */
 	struct gp_fit_again again;
-	const struct gp_explain *explain; /* of the trace that is described */
+	const struct gp_explain *explain; /* of the trace that is explained */
 };
 
-/* Bytes of a device that it needs in all, as it is; 0: not known, or none is
- * large enough. */
+/* The total bytes of a device that it needs, without changes; 0: not known, or
+ * none is large enough. */
 uint64_t gp_fit_needs(const struct gp_fit_report *report);
-/* Whether it runs there, as it is. */
+/* Whether it runs there without changes. */
 bool gp_fit_is(const struct gp_fit_report *report);
-/* Whether that is not known: the program failed, processes share a device,
- * nothing used one and a process goes on, the program can do with less than it
- * asks for, or it depends on what else the process holds. */
+/* Whether that is unknown: the program failed, processes share a device, no
+ * device was used and a process still runs, the program can do with less than
+ * it requests, or it depends on what else the process holds. */
 bool gp_fit_is_open(const struct gp_fit_report *report);
 void gp_report_fit_text(const struct gp_fit_report *report,
 			const struct gp_report_style *style, FILE *out);
 void gp_report_fit_json(const struct gp_fit_report *report, FILE *out);
 
-/* ---- fit --vary: up to which value of something a program fits ---- */
+/* ---- fit --vary: the largest value of something with which a program fits
+ * ---- */
 
 struct gp_vary_point {
 	uint64_t value;
-	uint64_t need; /* bytes of the device, in all; 0: not known */
+	uint64_t need; /* bytes of the device, in total; 0: not known */
 	bool fits;
-	const char *failure; /* of the program, which says nothing about
-			      * its memory; NULL: none */
-	const char *path; /* that the program took; NULL: as it was recorded */
+	const char *failure; /* of the program: nothing is known about its
+			      * memory; NULL: none */
+	const char *path;    /* as for fit */
 };
 
 struct gp_vary_report {
-	const char *program, *name; /* of what varies */
+	const char *program, *name; /* name of what varies */
 	uint64_t first, last;
 	const struct gp_gpu *gpu;
 	const struct gp_vary_point *points; /* by value */
 	size_t count;
 };
 
-/* The largest value that fits and none below it that was tried does not; NULL:
- * the first does not. */
+/* The largest value that fits, such that no smaller tried value does not; NULL:
+ * the first one does not fit. */
 const struct gp_vary_point *gp_vary_largest(const struct gp_vary_report *r);
-/* The least value with which the program failed; NULL: none. */
+/* The smallest value with which the program failed; NULL: none. */
 const struct gp_vary_point *gp_vary_failed(const struct gp_vary_report *r);
 void gp_report_vary_text(const struct gp_vary_report *report,
 			 const struct gp_report_style *style, FILE *out);
@@ -424,7 +425,7 @@ struct gp_bench_report {
 	const char *date; /* of the measurement: 2026-11-21 */
 };
 
-/* What gpupool itself takes for a trace: nanoseconds an event. */
+/* The time that gpupool itself takes for a trace: nanoseconds per event. */
 struct gp_speed {
 	const char *what; /* "read", "replay: caching" */
 	uint32_t runs;
@@ -444,8 +445,8 @@ void gp_report_bench_text(const struct gp_bench_report *report,
 			  const struct gp_report_style *style, FILE *out);
 void gp_report_bench_json(const struct gp_bench_report *report, FILE *out);
 
-/* A file as gp_prices_read takes it; how each price was measured stands in
- * it. */
+/* A file in the format of gp_prices_read, which also says how each price was
+ * measured. */
 void gp_report_bench_prices(const struct gp_bench_report *report, FILE *out);
 
 /* ---- doctor: what it finds on a machine ---- */
@@ -454,13 +455,13 @@ struct gp_doctor_library {
 	const char *name, *version;
 };
 
-/* Something besides gpupool that a part of it needs. */
+/* Something other than gpupool that a part of it needs. */
 struct gp_doctor_check {
 	const char *name;
 	bool is_there;
 	const char *found;	/* what it is, or why it is not there */
 	const char *needed_for; /* "gpupool record" */
-	const char *hint;	/* how to have it; NULL: none */
+	const char *hint;	/* how to get it; NULL: none */
 };
 
 /* All of it borrowed. */
@@ -488,9 +489,9 @@ void gp_report_action(const struct gp_trace *trace,
 /* ---- an event, in words ---- */
 
 /* "step 20, 3.1 s, serve.py:90 (event 143)": the step as numbered by the
- * program's marks, else counted from 1; the time since the first event that has
- * one; the source line. Unknown parts are left out: "event 143". GP_AT_START is
- * "the start of the trace". device is an index. */
+ * program's marks, or else counted from 1; the time since the first event that
+ * has one; the source line. Unknown parts are left out: "event 143". For
+ * GP_AT_START: "the start of the trace". device is an index. */
 struct gp_steps; /* trace/steps.h */
 #define GP_EVENT_TEXT 320
 const char *gp_event_words(const struct gp_trace *trace, uint32_t device,
@@ -515,7 +516,7 @@ const char *gp_event_step(const struct gp_trace *trace, uint32_t device,
 uint64_t gp_step_number(const struct gp_trace *trace, uint32_t device,
 			const struct gp_steps *steps, size_t step);
 
-/* ---- which event a picture is of ---- */
+/* ---- which event a map shows ---- */
 
 /* The event that a map shows, and its description: "the peak of reserved".
  * Without an OOM, GP_MAP_OOM is the peak. */

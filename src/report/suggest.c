@@ -17,7 +17,7 @@
 #define LABEL 24
 #define VALUE 15
 
-/* Milliseconds, with as few digits as are useful. */
+/* Milliseconds, with no more digits than are useful. */
 static const char *time_text(double us, char text[GP_COUNT_TEXT])
 {
 	if (us < 1e6)
@@ -125,7 +125,8 @@ static void print_count(const struct gp_page *page, const char *label,
 	print_number(page, label, GP_COUNT(a), b ? GP_COUNT(*b) : NULL);
 }
 
-/* In the place of OOMs, for a run without them that does not serve all. */
+/* The text in place of a number of OOMs, for a run without OOMs that does not
+ * serve all requests. */
 static const char *failed_text(const char *ooms, bool has_ooms, bool is_served,
 			       bool has_room)
 {
@@ -157,7 +158,7 @@ static const char *need_text(uint64_t need, char text[GP_BYTES_TEXT])
 	return need == GP_UNLIMITED ? "none" : gp_bytes_text(need, text);
 }
 
-/* b NULL: there is one run only. */
+/* b NULL: there is only one run. */
 static void print_numbers(const struct gp_page *page,
 			  const struct gp_trial_case *a,
 			  const struct gp_trial_case *b)
@@ -227,7 +228,7 @@ static void print_constraint(const struct gp_page *page,
 
 #define NAME 35
 
-/* What is wide there takes columns from the name. */
+/* If the column needs more width, the name gets less. */
 static int name_width(const char *failed)
 {
 	int wide = (int)strlen(failed);
@@ -236,7 +237,7 @@ static int name_width(const char *failed)
 }
 
 /* Whether a trace holds only a part of what was reserved when it was recorded:
- * of that no need is known. */
+ * then its need is unknown. */
 static bool is_of_part(const struct gp_study *study)
 {
 	for (size_t i = 0; i < study->case_count; i++)

@@ -15,8 +15,8 @@
 #include "report/report.h"
 
 #define GIB	  (UINT64_C(1) << 30)
-#define MAP_LINES 18 /* that the memory is spread over */
-#define LINE	  20 /* height of one, with what is between */
+#define MAP_LINES 18 /* lines that the memory is spread over */
+#define LINE	  20 /* height of a line, including the space between lines */
 #define BAR	  14
 
 /* Colours by class, for files without a style sheet. */
@@ -31,8 +31,8 @@ static const char style_sheet[] =
 	".edge{fill:none;stroke:#8a8478;stroke-width:.6}"
 	".title{font-size:14px;fill:#222}";
 
-/* Puts a character, or "?" for one that is not to be seen or changes the
- * direction of the text around it; returns its bytes. */
+/* Writes a character, or "?" for one that is invisible or changes the direction
+ * of the surrounding text; returns its length in bytes. */
 static size_t put_character(const char *text, size_t length, FILE *out)
 {
 	size_t bytes = gp_utf8_character(text, length);
@@ -62,8 +62,8 @@ void gp_xml_text(const char *text, FILE *out)
 
 /* ---- over time ---- */
 
-/* The step between lines of the scale: 1, 2 or 5 times a power of two's unit,
- * for four to eight lines. */
+/* The distance of grid lines: 1, 2 or 5 times a power of two's unit, for four
+ * to eight lines. */
 static uint64_t step_of(uint64_t bytes)
 {
 	uint64_t unit = 1;
@@ -176,10 +176,10 @@ static void draw_events(const struct gp_svg_plot *plot, FILE *out)
 		GP_COUNT(plot->events));
 }
 
-#define MARK_TEXT 220 /* room that a mark's text takes */
+#define MARK_TEXT 220 /* width reserved for a mark's text */
 #define MARK_LINE 14
 
-/* line: of those below the axis, from 0 */
+/* line: number of the text line below the axis, from 0 */
 static void draw_mark(const struct gp_svg_plot *plot, const char *what,
 		      uint64_t event, int line, FILE *out)
 {
@@ -197,8 +197,8 @@ static void draw_mark(const struct gp_svg_plot *plot, const char *what,
 		gp_event_when(plot->trace, plot->device, event, text));
 }
 
-/* Labels are below the axis, to the right of the mark if there is room; of two
- * that could meet each has a line of its own. */
+/* Labels are below the axis, to the right of the mark if there is room; if two
+ * could overlap, each has a line of its own. */
 static void draw_marks(const struct gp_svg_plot *plot, uint64_t peak,
 		       const struct gp_oom *oom, FILE *out)
 {
@@ -237,7 +237,7 @@ struct sheet {
 	FILE *out;
 };
 
-/* Bytes [from, to) of the map, a rectangle for each line that they touch. */
+/* Bytes [from, to) of the map: a rectangle for each line that they touch. */
 static void draw_span(const struct sheet *sheet, const char *class,
 		      uint64_t from, uint64_t to)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parts of drawings: the same shapes for a page, which colours them by its
- * style sheet, and for a file of their own.
+ * Parts of drawings: the same shapes for a page, whose style sheet colours
+ * them, and for an SVG file of its own.
  */
 #ifndef REPORT_SVG_PARTS_H
 #define REPORT_SVG_PARTS_H
@@ -10,7 +10,7 @@
 
 #include "report/report.h"
 
-/* Where a drawing of values over events goes, in user units. */
+/* The place of a plot of values over events, in user units. */
 struct gp_svg_plot {
 	double left, top, width, height;
 	uint64_t events; /* at the right edge */
@@ -22,7 +22,7 @@ struct gp_svg_plot {
 /* The value rounded up to a round number of the axis' unit. */
 uint64_t gp_svg_ceiling(uint64_t bytes);
 
-/* The most that any run of that device reserves. */
+/* The most that any run of that device reserves, in bytes. */
 uint64_t gp_svg_top(const struct gp_report *report, size_t device);
 
 /* Areas of reserved, active and allocated, axes, and marks of the peak and the
@@ -35,7 +35,7 @@ void gp_svg_timeline(const struct gp_svg_plot *plot,
 double gp_svg_map(const struct gp_state *state, double left, double top,
 		  double width, FILE *out);
 
-/* Text for HTML and XML. */
+/* Writes text escaped for HTML and XML. */
 void gp_xml_text(const char *text, FILE *out);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A sweep as a page: the answer, memory over time, and the table. */
+/* A sweep as a page: the answer, a plot of memory against time, and the
+ * table. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -21,11 +22,11 @@
 #define RIGHT  (WIDTH - 24)
 #define FLOOR  (HEIGHT - 48)
 
-/* ---- memory over time ---- */
+/* ---- memory against time ---- */
 
 struct span {
 	double least, most;
-	double limit; /* what is beyond stands at the edge */
+	double limit; /* values beyond it are drawn at the edge */
 };
 
 struct plot {
@@ -35,7 +36,7 @@ struct plot {
 	FILE *out;
 };
 
-#define FAR 4 /* times what most have: far from the others */
+#define FAR 4 /* outliers are beyond this many times the value of most runs */
 
 static int by_value(const void *a, const void *b)
 {
@@ -44,8 +45,8 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The scale ignores a few outliers far from the other runs and from the
- * recorded one. */
+/* The range of the scale; it ignores a few outliers far from the other runs and
+ * from the recorded one. */
 static struct span span_of(double *values, size_t count, double recorded)
 {
 	struct span span = { recorded, recorded, recorded * FAR };
@@ -79,7 +80,7 @@ static void pad(struct span *span)
 	span->least = span->least > room ? span->least - room : 0;
 }
 
-/* Moves a value beyond the scale to its edge. */
+/* Limits a value to the scale. */
 static double within(const struct span *span, uint64_t value)
 {
 	return (double)value > span->most ? span->most : (double)value;
@@ -107,7 +108,7 @@ static double y_of(const struct plot *plot, uint64_t bytes)
 			       (plot->bytes.most - plot->bytes.least);
 }
 
-/* 1, 2 or 5 times a power of ten of the unit, for at most six in the span. */
+/* 1, 2 or 5 times a power of ten of the unit, with at most six in the span. */
 static double step_of(const struct span *span, double unit)
 {
 	static const double steps[] = { 1, 2, 5 };
@@ -157,7 +158,7 @@ static void draw_times(const struct plot *plot)
 		LEFT, RIGHT, FLOOR, FLOOR, RIGHT, FLOOR + 38);
 }
 
-/* The Pareto front, as steps: no run has less of both. */
+/* The Pareto front, as steps: no run has both less memory and less time. */
 static void draw_front(const struct plot *plot)
 {
 	const struct ranking *r = plot->ranking;
@@ -308,7 +309,7 @@ static void write_table(const struct gp_sweep_report *sweep,
 	gp_table_end(&table);
 }
 
-/* ---- those that have no place ---- */
+/* ---- combinations without a rank ---- */
 
 static void write_other(const struct gp_sweep_report *sweep,
 			const struct sweep_other *other, FILE *out)
@@ -347,7 +348,7 @@ static void write_others(const struct gp_sweep_report *sweep,
 		gp_html_table_end(out);
 }
 
-/* ---- the whole ---- */
+/* ---- the whole page ---- */
 
 /* The same words as in the text report. */
 static void write_answer(const struct gp_sweep_report *sweep,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A sweep as JSON, one line a run, written and read back.
+ * A sweep as JSON, one line per run, written and read back.
  *
- * Runs keep their text, so that what is written again is the same bytes.
+ * Runs keep their text, so that writing them again gives the same bytes.
  */
 #include <errno.h>
 #include <float.h>
@@ -192,7 +192,7 @@ static void write_combination(struct gp_emit *json,
 	gp_emit_object(json, NULL, "combination", &entry, GP_EMIT_FLAT);
 }
 
-/* There is a case for each device of each trace, in their order. */
+/* The verdicts are a case for each device of each trace, in order. */
 static void write_verdicts(struct gp_emit *json,
 			   const struct gp_sweep_report_setup *setup)
 {
@@ -366,10 +366,10 @@ void gp_sweep_report_json(const struct gp_sweep_report *sweep,
 /* ---- read back: the head by jansson, then one line a run ---- */
 
 #define RUNS_MARK "\n \"runs\": ["
-/* The first key behind a run's body; its last occurrence in the line counts. */
+/* The first key after a run's body; in a line, its last occurrence counts. */
 #define TAIL_MARK ", \"combination\": "
-/* More runs than any sweep has: such a file is refused, as it would cost
- * memory. */
+/* More runs than any sweep has: such a file is refused, as it would take too
+ * much memory. */
 #define MOST_RUNS (UINT64_C(1) << 26)
 
 static const char *keep_text(struct gp_sweep_report *sweep, const json_t *text)
@@ -416,7 +416,7 @@ static enum gp_status read_row(const json_t *object, struct gp_sweep_row *row,
 
 /* ---- the head ---- */
 
-/* The index of a name in a list; count: it is not in it. */
+/* The index of a name in a list; count: it is not there. */
 static unsigned name_at(const json_t *text, const char *const *names,
 			unsigned count)
 {
@@ -526,7 +526,7 @@ static enum gp_status read_trace(struct gp_sweep_report *sweep,
 	return gp_diag_set(diag, GP_INPUT, "a trace is not complete");
 }
 
-/* NULL: it is of no trace. */
+/* NULL: the verdict belongs to no trace. */
 static const char *path_of_verdict(struct gp_sweep_report *sweep,
 				   const json_t *device)
 {
@@ -582,7 +582,7 @@ static enum gp_status read_verdicts(struct gp_sweep_report *sweep,
 				   "verdict", v, &sweep->memory))
 			return gp_diag_set(diag, GP_INPUT,
 					   "a verdict is not complete");
-		/* A trace that says nothing gives no cause. */
+		/* A trace from which nothing follows has no cause. */
 		v->is_failure = v->kind == GP_VERDICT_UNDECIDED &&
 				v->cause != GP_BY_NONE;
 		v->is_unplayable = v->kind == GP_VERDICT_TOO_SMALL && !v->need;
@@ -694,7 +694,7 @@ static const char *last_of(const char *line, const char *mark)
 	return found;
 }
 
-/* Parses the keys behind a run's body as an object of their own; NULL: the line
+/* Parses the keys after a run's body as an object of their own; NULL: the line
  * is not a run, or the mark is inside another object. */
 static json_t *read_tail(const char *line, const char *tail)
 {
@@ -711,7 +711,7 @@ static json_t *read_tail(const char *line, const char *tail)
 	return object;
 }
 
-/* line: "{...}", without the comma or bracket behind it. */
+/* line: "{...}", without the comma or bracket after it. */
 static enum gp_status read_run(struct gp_sweep_report *sweep, const char *line,
 			       struct gp_diag *diag)
 {
@@ -819,8 +819,8 @@ enum gp_status gp_sweep_report_read(struct gp_sweep_report *sweep,
 	return status;
 }
 
-/* Words about a sweep, and conclusions from it, which other versions of gpupool
- * may put otherwise: no run depends on them. */
+/* Drops texts about a sweep, and conclusions from it, which other versions of
+ * gpupool may phrase differently: no run depends on them. */
 static void drop_words(json_t *root)
 {
 	json_t *prices = json_object_get(root, "prices");
@@ -843,7 +843,7 @@ static void drop_words(json_t *root)
 		json_object_set_new(one, "reason", json_true());
 }
 
-/* Whether runs of one are runs of the other. */
+/* Whether the runs of both sweeps can be combined. */
 static bool is_same_sweep(const char *head, const char *other)
 {
 	json_error_t error;

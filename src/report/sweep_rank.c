@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The combinations of a sweep, best first, and the table of them. */
+/* The combinations of a sweep, best first, and their table. */
 #include "report/sweep_rank.h"
 
 #include <float.h>
@@ -16,7 +16,7 @@
 #include "report/sweep_report.h"
 #include "report/table.h"
 
-#define ROUND_TO 10000. /* ends of a threshold's range */
+#define ROUND_TO 10000. /* precision of the ends of a threshold's range */
 
 /* Combines the runs of all traces into one row, taking the worst of each;
  * false: a run is missing. */
@@ -34,7 +34,7 @@ static bool join(const struct gp_sweep_report *sweep, size_t combination,
 	return sweep->trace_count > 0;
 }
 
-/* ---- those that have no place ---- */
+/* ---- combinations without a rank ---- */
 
 const char *const sweep_other_titles[SWEEP_OTHERS] = {
 	[SWEEP_CUT] = "Cut short",
@@ -57,7 +57,7 @@ static const char *cut_text(const struct gp_sweep_row *row,
 	return text;
 }
 
-/* Why a combination has no place, if for that kind of reason; else NULL. */
+/* Why a combination has no rank, if the reason is of that kind; else NULL. */
 static const char *why_not(const struct gp_sweep_report_entry *entry,
 			   const struct gp_sweep_row *row,
 			   enum sweep_other_kind kind,
@@ -150,7 +150,7 @@ static void put_mib(uint64_t least, uint64_t most, FILE *out)
 		fprintf(out, "%" PRIu64 "..%" PRIu64, least, most);
 }
 
-/* Writes a range of ratios, its ends rounded to within it if there is room. */
+/* Writes a range of ratios, with its ends rounded inwards if there is room. */
 static void put_ratio(const struct gp_box *box, FILE *out)
 {
 	double least = ceil(box->gc_least * ROUND_TO) / ROUND_TO;
@@ -183,7 +183,7 @@ static void put_range(const struct gp_sweep_report_entry *entry,
 		put_ratio(box, out);
 }
 
-/* is_named: the setting's name is already written, and left out here. */
+/* is_named: the setting's name is written already, and is left out here. */
 static char *alike_text(const struct gp_sweep_report_entry *entry,
 			bool is_named)
 {
@@ -203,8 +203,8 @@ static char *alike_text(const struct gp_sweep_report_entry *entry,
 	return gp_text_sink_close(&sink, out);
 }
 
-/* "max_split_size_mb 52..71": the values that a combination stands for;
- * "..none": up to "not set". Empty: itself alone. The caller frees. */
+/* The values that a combination stands for: "max_split_size_mb 52..71", or
+ * "..none" up to "not set". "": only itself. The caller frees the text. */
 static char *sweep_alike(const struct gp_sweep_report *sweep,
 			 size_t combination)
 {
@@ -212,7 +212,7 @@ static char *sweep_alike(const struct gp_sweep_report *sweep,
 }
 
 /* Appends the range to the settings, as in " (52..71)"; nothing if the
- * combination stands for itself alone. */
+ * combination stands only for itself. */
 static void put_alike(const struct gp_sweep_report_entry *entry, FILE *out)
 {
 	bool is_named = false;
@@ -280,7 +280,7 @@ char *sweep_label(const struct gp_sweep_report *sweep, size_t combination)
 
 /* ---- as a table ---- */
 
-/* Columns, in the order that they have in each format. */
+/* Columns, in the order of each format. */
 enum {
 	MARKED_PLACE,
 	PLACE,
@@ -438,7 +438,7 @@ static void fill_entry(const struct gp_sweep_report *sweep, size_t index,
 	cells[ALIKE] = text(GP_CELL_TEXT, alike);
 }
 
-/* "alloc 3"; of several devices, which one's: "alloc 3 of b.json, device 1". */
+/* "alloc 3"; with several devices, which one: "alloc 3 of b.json, device 1". */
 static void put_first_oom(const struct gp_sweep_report *sweep,
 			  const struct gp_sweep_row *row, FILE *out)
 {
@@ -456,7 +456,8 @@ static void put_first_oom(const struct gp_sweep_report *sweep,
 	putc(')', out);
 }
 
-/* Only CSV has columns for these notes; elsewhere they follow the settings. */
+/* Only CSV has columns for these notes; other formats append them to the
+ * settings. */
 static char *noted(const struct gp_sweep_report *sweep, const char *label,
 		   const struct gp_sweep_row *row)
 {
@@ -532,7 +533,7 @@ void sweep_table_recorded(const struct gp_table *table,
 	put_row(table, ranking->sweep, label, row, cells);
 }
 
-/* A combination without a place: the reason, and no numbers. */
+/* A combination without a rank: the reason, and no numbers. */
 static void put_other(const struct gp_table *table,
 		      const struct gp_sweep_report *sweep,
 		      const struct sweep_other *other)
@@ -565,8 +566,8 @@ void gp_sweep_report_csv(const struct gp_sweep_report *sweep,
 	ranking_release(&ranking);
 }
 
-/* After the table, a paragraph for each without a place: "Cut short: SETTINGS
- * (WHY)". */
+/* The table, followed by a paragraph for each combination without a rank: "Cut
+ * short: SETTINGS (WHY)". */
 void gp_sweep_report_markdown(const struct gp_sweep_report *sweep,
 			      const struct gp_sweep_report_style *style,
 			      FILE *out)

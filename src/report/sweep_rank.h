@@ -1,42 +1,42 @@
 /* SPDX-License-Identifier: MIT */
-/* The combinations of a sweep that are done, best first, and the table of
- * them. */
+/* The finished combinations of a sweep, best first, and their table. */
 #ifndef REPORT_SWEEP_RANK_H
 #define REPORT_SWEEP_RANK_H
 
 #include "report/sweep_report.h"
 #include "report/table.h"
 
-/* Why a combination has no place. */
+/* Why a combination has no rank. */
 enum sweep_other_kind {
-	SWEEP_CUT,	  /* short, as it cannot be best */
-	SWEEP_EXCLUDED,	  /* as it must not be used */
+	SWEEP_CUT,	  /* it was cut short, as it cannot be best */
+	SWEEP_EXCLUDED,	  /* it must not be used */
 	SWEEP_NO_ANSWER,  /* the traces do not decide, or its run failed */
-	SWEEP_IMPOSSIBLE, /* PyTorch takes no such settings */
+	SWEEP_IMPOSSIBLE, /* PyTorch accepts no such settings */
 	SWEEP_OTHERS
 };
 extern const char *const sweep_other_titles[SWEEP_OTHERS];
 
 #define SWEEP_CUT_TEXT 128 /* why one is cut short */
 struct sweep_other {
-	size_t index; /* of the combination */
+	size_t index; /* index of the combination */
 	enum sweep_other_kind kind;
 	char *why; /* owned: "after 812 events it already reserved 1.20 GiB" */
 };
 
 struct ranking {
 	const struct gp_sweep_report *sweep;
-	struct gp_contender *contenders; /* index: of the combination */
+	struct gp_contender *contenders; /* with the combination's index */
 	struct gp_sweep_row *rows;	 /* by combination */
 	size_t count;
-	/* Those that have no place, kind by kind, in the grid's order. */
+	/* The combinations without a rank, sorted by kind, in the grid's
+	 * order. */
 	struct sweep_other *others;
 	size_t other_count;
 	struct gp_sweep_row recorded; /* of all traces */
 };
 
-/* Ranks the combinations whose runs are all done; those cut short have no
- * place. */
+/* Ranks the combinations whose runs are all done; those that were cut short are
+ * not ranked. */
 struct ranking ranking_make(const struct gp_sweep_report *sweep,
 			    enum gp_rank_by by);
 void ranking_release(struct ranking *ranking);

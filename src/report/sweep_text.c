@@ -14,7 +14,7 @@
 #include "report/verdict.h"
 
 #define ROWS	     20 /* of the table; CSV and JSON have all */
-#define LISTED_ALIKE 3	/* combinations of one reason; more are counted */
+#define LISTED_ALIKE 3	/* combinations per reason; more are only counted */
 
 struct scene {
 	struct gp_page page;
@@ -25,7 +25,7 @@ struct scene {
 
 /* ---- what was asked ---- */
 
-/* Of the devices of all traces. */
+/* The memory of the devices of all traces. */
 static const char *memory_text(const struct gp_sweep_report *sweep,
 			       char text[GP_HEAD_MEMORY])
 {
@@ -46,7 +46,8 @@ static const char *memory_text(const struct gp_sweep_report *sweep,
 	return text;
 }
 
-/* How many traces were recorded unlike the first, with those alike. */
+/* The number of traces that were recorded unlike the first, including those
+ * alike. */
 static size_t count_otherwise(const struct gp_sweep_report *sweep)
 {
 	const struct gp_sweep_report_trace *first = sweep->traces;
@@ -160,7 +161,7 @@ static void print_idle(const struct scene *s)
 		     gp_page_name(sweep->idle_path), others);
 }
 
-/* Those that are swept. */
+/* The number of ranks that are swept. */
 static size_t ranks_of(const struct gp_sweep_report *sweep)
 {
 	return sweep->files - gp_smaller(sweep->files, sweep->idle);
@@ -207,8 +208,8 @@ static void print_head(const struct scene *s)
 
 /* ---- the answer ---- */
 
-/* A trace that does not say how large its device's memory is is swept without a
- * limit; the advice may conclude one from a request that was refused. */
+/* A trace that does not say how much memory its device has is swept without a
+ * limit; the advice may infer one from a refused request. */
 static bool has_no_limit(const struct gp_sweep_report *sweep)
 {
 	for (size_t i = 0; i < sweep->trace_count; i++)
@@ -217,7 +218,7 @@ static bool has_no_limit(const struct gp_sweep_report *sweep)
 	return false;
 }
 
-/* Whether combinations are of another release or device than the advice. */
+/* Whether some combinations have another release or device than the advice. */
 static bool varies_beside(const struct gp_sweep_report *sweep,
 			  const struct gp_verdict *v)
 {
@@ -246,8 +247,8 @@ static void print_of_which(const struct scene *s, const struct gp_verdict *v)
 		     gp_head_capacity(v->capacity, capacity));
 }
 
-/* The judge's verdict, which does not depend on the sweep's grid: of several
- * traces that of the worst, which is named. */
+/* The judge's verdict, which does not depend on the sweep's grid; with several
+ * traces, that of the worst, which is named. */
 static void print_verdict(const struct scene *s)
 {
 	const struct gp_sweep_report *sweep = s->sweep;
@@ -285,7 +286,8 @@ static bool has_others(const struct scene *s)
 	return false;
 }
 
-/* The first need not be the one that reserves least: time may decide. */
+/* The first combination need not be the one that reserves least: time may
+ * decide. */
 static bool has_clearly_less(const struct scene *s)
 {
 	const struct ranking *r = &s->ranking;
@@ -417,7 +419,7 @@ static void print_answer(const struct scene *s)
 
 /* ---- the table ---- */
 
-/* The first serves the most, the last the least. */
+/* The first combination serves the most, the last one the least. */
 static bool serve_alike(const struct ranking *r)
 {
 	return !r->count || r->contenders[0].row->dropped ==
@@ -471,7 +473,7 @@ static void print_table(const struct scene *s)
 				     : "");
 }
 
-/* ---- what has no place ---- */
+/* ---- combinations without a rank ---- */
 
 static void print_title(const struct scene *s, enum sweep_other_kind kind)
 {
@@ -503,8 +505,8 @@ static void print_other(const struct scene *s, const struct sweep_other *other)
 	free(label);
 }
 
-/* If many combinations have no place, all for one reason: their number and the
- * reason; else 0. */
+/* If many combinations have no rank, all for the same reason: their number and
+ * the reason; else 0. */
 static size_t of_one_reason(const struct ranking *r, enum sweep_other_kind kind,
 			    const char **why)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tables in text, Markdown, CSV and HTML.  Columns are data, a row has a cell
- * for each, and a value is given once: the format decides whether it is written
- * for people or as a plain number.
+ * Tables in text, Markdown, CSV and HTML. Columns are data, a row has a cell
+ * for each, and a value is passed once: the format decides whether it is
+ * written for people or as a plain number.
  */
 #ifndef REPORT_TABLE_H
 #define REPORT_TABLE_H
@@ -40,7 +40,7 @@ struct gp_column {
 	/* By format; NULL: it is not in that format. */
 	const char *title[GP_TABLE_FORMATS];
 	int width;	 /* of text; 0: the rest of the line */
-	const char *key; /* by which pages name its numbers; NULL: a text */
+	const char *key; /* name of its numbers on a page; NULL: a text */
 };
 
 struct gp_table {
@@ -50,13 +50,14 @@ struct gp_table {
 	FILE *out;
 };
 
-/* The titles; id: as what scripts and tests find it on a page. */
+/* Writes the titles; id: by which scripts and tests find the table on a
+ * page. */
 void gp_table_begin(const struct gp_table *table, const char *id);
-/* A cell a column, also of those that the format does not have. */
+/* One cell for each column, including columns that the format lacks. */
 void gp_table_row(const struct gp_table *table, const struct gp_cell *cells);
 void gp_table_end(const struct gp_table *table);
 
-/* A text that is no markup in Markdown. */
+/* Escapes a text for Markdown. */
 void gp_table_markdown(const char *text, FILE *out);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A run for a person, most important first, a screen before the details; or two
- * side by side. */
+/* A run for a person, most important first, with details after the first
+ * screen; or two runs side by side. */
 #include "report/report.h"
 
 #include <math.h>
@@ -70,7 +70,7 @@ static void print_peak(const struct gp_page *page, const struct gp_trace *trace,
 	recorded_row(page, GP_RECORDED_ALLOCATED, &peak);
 }
 
-/* In place of the replay's peak, which would be taken for exact. */
+/* Takes the place of the replay's peak, which would be mistaken for exact. */
 static void print_estimate(const struct gp_page *page,
 			   const struct gp_replay_result *result,
 			   const struct gp_estimate *estimate)
@@ -315,7 +315,7 @@ static const struct {
 	const char *label;
 	const struct gp_measure *measure;
 	enum when when;
-	const char *alone; /* its label without the row before it; NULL: same */
+	const char *alone; /* its label without the first row; NULL: the same */
 } rows[] = {
 	{ "Peak reserved", &gp_measures[GP_PEAK_RESERVED], PEAK, NULL },
 	{ "  allocated then", &gp_measures[GP_ALLOCATED], PEAK, NULL },
@@ -340,7 +340,7 @@ struct pair {
 	struct gp_subject a, b;
 };
 
-/* "+4.59 GiB" and "+42 %"; nothing where both are the same. */
+/* "+4.59 GiB" and "+42 %"; "" if both are the same. */
 static void difference_of_counts(const struct pair *pair, char *text,
 				 char *percent)
 {

@@ -12,16 +12,16 @@
 
 /*
  * ---- the text of PyTorch's OutOfMemoryError: DeviceCachingAllocator::malloc
- * in c10/cuda/CUDACachingAllocator.cpp, and what each release said when run.
- * What NVML says of other processes is left out: a replay has none
- * ----
+ * in c10/cuda/CUDACachingAllocator.cpp, and the messages that each release
+ * printed when run. What NVML says about other processes is left out: a replay
+ * has none ----
  */
 
 #define KIB (UINT64_C(1) << 10)
 #define MIB (UINT64_C(1) << 20)
 #define GIB (UINT64_C(1) << 30)
 
-/* The wording by release; a row is valid until the next row's release. */
+/* The wording by release; a row applies until the release of the next row. */
 static const struct wording {
 	uint8_t since;
 	const char *capacity; /* how "capacity" is spelled */
@@ -55,8 +55,8 @@ static const struct wording {
 
 #define OLD_TEXT       0  /* 2.0 has a sentence of its own */
 #define DEVICE_AS_CHAR 3  /* 2.3 prints the device's number as a character */
-#define HINT_IF_OFF    14 /* expandable segments are hinted at where off */
-#define RESERVE_HINT   15 /* with what to do about address space where on */
+#define HINT_IF_OFF    14 /* suggests expandable segments if they are off */
+#define RESERVE_HINT   15 /* suggests a remedy for address space if on */
 
 /* c10's format_size. */
 static void say_size(struct gp_words *text, uint64_t size)
@@ -71,7 +71,7 @@ static void say_size(struct gp_words *text, uint64_t size)
 		gp_say(text, "%.2f GiB", (double)size / (double)GIB);
 }
 
-/* "of which %s is free": the size, between its words. */
+/* "of which %s is free": a size between these words. */
 static void say_with(struct gp_words *text, const char *before, uint64_t size,
 		     const char *behind)
 {
@@ -220,7 +220,7 @@ const char *gp_oom_message(const struct gp_oom *oom,
 	return message;
 }
 
-/* ---- where a run and its recording differ ---- */
+/* ---- where a run diverges from its recording ---- */
 
 #define FRAMES 3 /* of the program, innermost first */
 
@@ -364,8 +364,8 @@ static void print_cause(const struct gp_page *page, const struct gp_oom *oom)
 	gp_bytes_text(oom->free_bytes, held);
 	gp_trouble_largest(oom, largest);
 	gp_trouble_left(oom, left);
-	/* The cause at this moment; whether a setting helps is decided by the
-	 * judge. */
+	/* The cause at this moment; whether a setting helps is for the judge to
+	 * decide. */
 	if (oom->cause == GP_CAUSE_FRAGMENTATION)
 		gp_page_field(page, "  cause",
 			      "enough in total, but no single block%s is "

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What went wrong in a run, explained: the first mismatch of a verification
- * and the first request that memory was not enough for.
+ * What went wrong in a run, explained: the first mismatch of a verification,
+ * and the first request that failed for lack of memory.
  */
 #ifndef REPORT_TROUBLE_H
 #define REPORT_TROUBLE_H
@@ -17,7 +17,7 @@ struct gp_mismatch_row {
 /* By the kind of struct gp_mismatch. */
 extern const struct gp_mismatch_row gp_mismatch_rows[];
 
-/* Each prints nothing if there is no such trouble; device is an index. */
+/* Each prints nothing if there is nothing to report; device is an index. */
 void gp_trouble_mismatch(const struct gp_page *page,
 			 const struct gp_trace *trace, uint32_t device,
 			 const struct gp_mismatch *mismatch);
@@ -25,7 +25,7 @@ void gp_trouble_oom(const struct gp_page *page, const struct gp_trace *trace,
 		    uint32_t device, const struct gp_oom *oom);
 /* " in its stream and pool" if a block elsewhere may be larger; else "". */
 const char *gp_trouble_which(const struct gp_oom *oom);
-/* "largest 950 MiB": the largest free block of the request's stream and pool,
+/* "largest 950 MiB": the largest free block in the request's stream and pool,
  * or that there is none. */
 #define GP_TROUBLE_LARGEST 64
 const char *gp_trouble_largest(const struct gp_oom *oom,
@@ -48,8 +48,7 @@ void gp_trouble_refusal(const struct gp_page *page,
 			const struct gp_trace *trace, uint32_t device,
 			const struct gp_replay_result *result);
 
-/* The text of PyTorch's OutOfMemoryError, byte for byte as the release has it.
- */
+/* The text of PyTorch's OutOfMemoryError, byte for byte as in that release. */
 #define GP_OOM_MESSAGE 1024
 const char *gp_oom_message(const struct gp_oom *oom,
 			   char message[GP_OOM_MESSAGE]);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What a program needs at some values of something, and the largest that fits:
- * in words, as bars beside the device's memory, for programs, and drawn. */
+/* What a program needs with several values of something, and the largest that
+ * fits: as text, as bars against the device's memory, as JSON, and as a
+ * page. */
 #include "report/report.h"
 
 #include <inttypes.h>
@@ -59,7 +60,7 @@ static const char *path_of(const struct gp_vary_report *r)
 	return path;
 }
 
-/* Of a program that uses no device it is 0. */
+/* A program that uses no device needs 0. */
 static bool is_need_known(const struct gp_vary_point *p)
 {
 	return p->need || p->fits;
@@ -113,7 +114,7 @@ static const char *rest_of(const struct gp_vary_report *r)
 		       : "Those that were not tried may fit, or not.";
 }
 
-/* NULL, here and below: nothing to say. */
+/* NULL, here and below: there is nothing to say. */
 static const char *order_of(const struct gp_vary_report *r, char *text)
 {
 	const struct gp_vary_point *odd = out_of_order(r);
@@ -157,7 +158,7 @@ static void print_sentences(const struct gp_page *page,
 
 #define BAR_LEFT 28 /* columns before a bar */
 
-/* "####....|" of what it needs, with the device's end. */
+/* "####....|": a bar for what it needs, with the device's limit. */
 static void print_bar(const struct gp_page *page,
 		      const struct gp_vary_report *r,
 		      const struct gp_vary_point *p)

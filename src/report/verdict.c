@@ -13,7 +13,7 @@
 #include "report/object.h"
 
 #define EXPANDABLE_ON_ROCM 12 /* pytorch#177974 */
-#define OTHER_NAME	   10 /* 2.10: the first that has two names for it */
+#define OTHER_NAME	   10 /* the first release with two names for it */
 
 bool verdict_is_bad(const struct gp_verdict *v)
 {
@@ -30,7 +30,7 @@ const char *verdict_part(const struct gp_verdict *v)
 
 /* ---- the sentence ---- */
 
-/* How the current setting does, if another one does better. */
+/* What happens with the current setting, if another one does better. */
 static void say_as_it_is(struct gp_words *words, const struct gp_verdict *v)
 {
 	if (v->is_unexplained)
@@ -127,8 +127,8 @@ static void say_setting(struct gp_words *words, const struct gp_verdict *v)
 	       is_failure ? "; what came next is not in the trace." : ".");
 }
 
-/* Of a limit that is not in the trace the verdict is for the least that it can
- * be: with more, a setting may serve. */
+/* If a limit is not in the trace, the verdict is for its lowest possible value:
+ * with a higher limit, a setting may serve. */
 static const char *with_least(const struct gp_verdict *v)
 {
 	return v->capacity_below ? "with the least that it may use, " : "";
@@ -162,7 +162,8 @@ static void say_no_setting(struct gp_words *words, const struct gp_verdict *v)
 		       GP_BYTES(v->missing));
 }
 
-/* A window that runs out of memory, and that no other setting surely serves. */
+/* A window that runs out of memory and that no other setting certainly
+ * serves. */
 static void say_failing_window(struct gp_words *words,
 			       const struct gp_verdict *v)
 {
@@ -237,9 +238,9 @@ struct gp_words verdict_sentence(const struct gp_verdict *v)
 
 /* ---- what else there is to know ---- */
 
-/* The memory that would suffice: more than what is live, which must also be
- * placed.  To the byte where it would read like the memory that is too little.
- */
+/* The memory that would be enough: more than what is live, because blocks must
+ * also be placed. In bytes if it would otherwise print like the capacity that
+ * is too small. */
 static void say_need(struct gp_words *words, const struct gp_verdict *v)
 {
 	char need[GP_BYTES_TEXT];
@@ -296,7 +297,8 @@ bool verdict_tells_live(const struct gp_verdict *v)
 			      v->kind == GP_VERDICT_NO_SETTING);
 }
 
-/* Whether a smaller device serves the trace while some larger ones do not. */
+/* Whether a smaller device serves the trace although some larger ones do
+ * not. */
 static bool is_by_chance(const struct gp_verdict *v, uint64_t *need)
 {
 	*need = v->kind == GP_VERDICT_FITS ? v->need_as_recorded : v->need;
@@ -307,7 +309,7 @@ static bool is_by_chance(const struct gp_verdict *v, uint64_t *need)
 /* A note if a request failed when it was recorded. */
 static void say_refused(struct gp_words *words, const struct gp_verdict *v)
 {
-	/* The sentence of a trace that ends there says so. */
+	/* The sentence for a trace that ends there says so already. */
 	if (v->kind == GP_VERDICT_UNDECIDED ||
 	    (v->kind == GP_VERDICT_SETTING && v->ends == GP_ENDS_FAILURE))
 		return;
@@ -340,7 +342,7 @@ static void say_ignored(struct gp_words *words, const struct gp_verdict *v)
 	       is_rocm ? "ROCm" : "Windows");
 }
 
-/* Replays are without a limit that the trace does not hold. */
+/* Replays do not know a limit that is not in the trace. */
 static void say_limited(struct gp_words *words, const struct gp_verdict *v)
 {
 	bool is_bad = v->kind == GP_VERDICT_TOO_SMALL ||
@@ -359,7 +361,7 @@ static void say_limited(struct gp_words *words, const struct gp_verdict *v)
 		       "that limit it may fail again. ");
 }
 
-/* What is known only of a part of the program. */
+/* What is known about only a part of the program. */
 static void say_part(struct gp_words *words, const struct gp_verdict *v)
 {
 	if (v->kind == GP_VERDICT_UNDECIDED || v->is_unplayable)
@@ -381,7 +383,7 @@ static void say_part(struct gp_words *words, const struct gp_verdict *v)
 			       : "");
 }
 
-/* Of a state without requests: how much of it fragmentation can be. */
+/* For a state without requests: how much of it may be fragmentation. */
 static void say_state(struct gp_words *words, const struct gp_verdict *v)
 {
 	if (!gp_verdict_is_unknown(v) || !v->live ||

@@ -317,7 +317,8 @@ static void rest_row(const struct gp_table *table, uint64_t allocated,
 	holder_row(table, allocated, &rest, others);
 }
 
-/* Whether the replay goes on from what was cached under other settings. */
+/* Whether the replay continues from memory that was cached under other
+ * settings. */
 static bool goes_on(const struct gp_view *view)
 {
 	struct gp_settings recorded;

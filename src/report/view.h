@@ -2,7 +2,7 @@
 /*
  * Views of a run: each block as a band over time, who holds the memory at a
  * moment, the list of events, segments and blocks at a moment, and one block.
- * Each as text, CSV or JSON; gpupool view, and what a page asks for.
+ * Each as text, CSV or JSON, for gpupool view and for the page.
  */
 #ifndef REPORT_VIEW_H
 #define REPORT_VIEW_H
@@ -16,7 +16,7 @@
 
 #define GP_VIEW_SCHEMA "gpupool-view/1"
 
-/* A run of one device, ready to be asked. */
+/* A run of one device, with what queries need. */
 struct gp_view {
 	const char *path;
 	const struct gp_trace *trace;
@@ -37,7 +37,7 @@ struct gp_view_moment {
 	uint64_t event;
 	const char *what; /* "the peak of reserved" */
 	bool is_before;
-	bool is_start; /* what is meant is the state before event 0 itself */
+	bool is_start; /* the state before event 0 */
 };
 
 enum gp_view_format {
@@ -55,7 +55,7 @@ struct gp_view_style {
 void gp_view_bands(const struct gp_view *view,
 		   const struct gp_bands_window *window,
 		   const struct gp_view_style *style);
-/* At most so many, and the others in one row. */
+/* At most `most` holders; the others share one row. */
 void gp_view_holders(const struct gp_view *view,
 		     const struct gp_view_moment *moment, size_t most,
 		     const struct gp_view_style *style);
@@ -71,12 +71,12 @@ void gp_view_block(const struct gp_view *view,
 
 /* ---- what the parts share ---- */
 
-/* Memory at that moment; the caller calls gp_state_release. */
+/* Memory at that moment; the caller releases it with gp_state_release. */
 void gp_view_state_at(const struct gp_view *view,
 		      const struct gp_view_moment *moment,
 		      struct gp_state *state);
 
-/* An alloc for which there was no memory. */
+/* Whether the event is an alloc that found no memory. */
 bool gp_view_is_refused(const struct gp_view *view, uint64_t event);
 
 /* "train.py:42 forward", "2.00 MiB to 4.00 MiB", "stream 7", a pool,
@@ -85,7 +85,7 @@ const char *gp_view_holder(const struct gp_view *view,
 			   const struct gp_culprit *culprit,
 			   char text[GP_SITE_TEXT]);
 
-/* The id as the file has it. */
+/* The block's id in the trace file. */
 uint64_t gp_view_id(const struct gp_view *view, uint32_t id);
 
 extern const char *const gp_hold_by_names[GP_HOLD_BYS];

@@ -55,9 +55,9 @@ static void emit_event(struct gp_emit *json, const char *key, uint64_t event)
 
 /* ---- groups: what bands and blocks are coloured by ---- */
 
-/* The groups that have a block, numbered in order of appearance. */
+/* The groups that have a block, numbered by their first appearance. */
 struct groups {
-	uint32_t *number;  /* by culprit, and 1; 0: it has none yet */
+	uint32_t *number;  /* by culprit, its number + 1; 0: none yet */
 	uint32_t *culprit; /* by number */
 	size_t count;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A run as a table: one row for each thing that was asked for. */
+/* A run as a table: one row for each request. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@ struct csv {
 	const struct gp_trace *trace;
 	const struct gp_device_trace *device;
 	FILE *out;
-	uint64_t addr; /* that the alloc under way was given, or 0 */
+	uint64_t addr; /* that the current alloc got, or 0 */
 	uint64_t ooms; /* so far */
 };
 

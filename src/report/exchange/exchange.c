@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing a run: which format, and what all of them share. */
+/* Writing a run: the choice of format, and what all formats share. */
 #include "report/exchange/exchange.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 /* ---- frames of stacks ---- */
 
 /* Length of ":42 " with a number in canonical form (no leading zero); 0: it is
- * none. */
+ * not of that form. */
 static size_t line_at(const char *at, uint64_t *line)
 {
 	size_t n = 1;
@@ -73,7 +73,7 @@ size_t frame_stack_shown(const struct gp_trace *trace, uint32_t site,
 
 /* ---- when things happened ---- */
 
-/* The first of a device's times; 0: it has none. */
+/* The first recorded time of a device; 0: there is none. */
 static uint64_t first_time(const struct gp_device_trace *device)
 {
 	for (size_t i = 0; i < device->event_count; i++)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A run, written for other people's tools.
+ * A run, written for other tools.
  *
- * What the allocator does is written as it does it, so that memory does not
- * grow with the run.  What the format has no place for is left out; the manual
- * of gpupool convert says what that is.
+ * Allocator actions are written as they occur, so that the memory needed does
+ * not grow with the run. What the format cannot express is left out;
+ * gpupool-convert(1) says what that is.
  */
 #ifndef REPORT_EXCHANGE_EXCHANGE_H
 #define REPORT_EXCHANGE_EXCHANGE_H
@@ -41,21 +41,23 @@ struct gp_exchange_config {
 
 struct gp_exchange;
 
-/* GP_INPUT where the format cannot hold the trace at all. */
+/* GP_INPUT if the format cannot represent the trace at all. */
 enum gp_status gp_exchange_begin(const struct gp_exchange_config *config,
 				 struct gp_exchange **exchange,
 				 struct gp_diag *diag);
 
-/* Each device of the trace in turn: how it is to be replayed, by adding to the
- * replay's config, then what came of it.  The result is borrowed. */
+/* To be called for each device of the trace in turn: gp_exchange_listen adds
+ * callbacks to the replay's config, and gp_exchange_add takes the result of
+ * that replay, which is borrowed. */
 void gp_exchange_listen(struct gp_exchange *exchange,
 			struct gp_replay_config *config);
 void gp_exchange_add(struct gp_exchange *exchange,
 		     const struct gp_replay_result *result);
 
-/* What remains to be written; destroys it.  Errors are the stream's. */
+/* Writes the rest and destroys the exchange. Write errors stay with the
+ * stream. */
 void gp_exchange_end(struct gp_exchange *exchange);
-/* Instead of the end, when the run failed; NULL is nothing. */
+/* To be called in place of the end if the run failed; accepts NULL. */
 void gp_exchange_abandon(struct gp_exchange *exchange);
 
 /* ---- a format: one row in exchange.c and one file each ---- */
@@ -71,7 +73,7 @@ struct writer {
 		       uint64_t event);
 	void (*look)(void *state, struct gp_allocator *allocator,
 		     uint64_t event);
-	/* The device is done; its result lasts until the end. */
+	/* The device is complete; its result lives until the end. */
 	void (*result)(void *state, const struct gp_replay_result *result);
 	void (*end)(void *state);
 	void (*release)(void *state);
@@ -85,12 +87,12 @@ extern const struct writer csv_writer;
 
 /* ---- a frame's text, "train.py:42 forward", in its parts ---- */
 
-/* Innermost frames of a stack that are written; those that called them are
- * left out, as a file could otherwise ask for output without end. */
+/* The most frames of a stack that are written, counted from the innermost; the
+ * rest is left out, as a file could otherwise cause unlimited output. */
 #define MOST_FRAMES 512
 
-/* Parts of the text, not NUL-terminated; a text that names no file and line is
- * a name. */
+/* The parts of a frame's text, not NUL-terminated. A text without file and line
+ * is only a name. */
 struct frame_parts {
 	const char *file, *name;
 	size_t file_length, name_length;
@@ -99,17 +101,17 @@ struct frame_parts {
 
 struct frame_parts frame_parts_of(const char *text);
 
-/* The texts of a stack, innermost first; how many there are. */
+/* The texts of a stack, innermost first; returns their number. */
 size_t frame_stack(const struct gp_trace *trace, uint32_t site,
 		   uint32_t texts[MOST_FRAMES]);
 
-/* The same without what says nothing of the program, where anything is left:
- * for a person. */
+/* The same for a person: without frames that say nothing about the program,
+ * unless there are no others. */
 size_t frame_stack_shown(const struct gp_trace *trace, uint32_t site,
 			 uint32_t texts[MOST_FRAMES]);
 
-/* ---- when things happened: the recorded times, or one microsecond an event
- * where there are none ---- */
+/* ---- when things happened: the recorded times, or one microsecond per event
+ * without them ---- */
 
 struct ticks {
 	const struct gp_device_trace *device;
@@ -118,20 +120,21 @@ struct ticks {
 };
 
 void ticks_begin(struct ticks *ticks, const struct gp_device_trace *device);
-/* Of an event, never before an earlier one's; events in rising order. */
+/* The time of an event, never before that of an earlier one. To be called for
+ * events in ascending order. */
 uint64_t ticks_of(struct ticks *ticks, uint64_t event);
-/* The first of all devices; 0 where no event has a time. */
+/* The first time on any device; 0 if no event has one. */
 uint64_t ticks_first(const struct gp_trace *trace);
 
 /* ---- memory at the peak of reserved, by stack ---- */
 
 /* Bytes of blocks, as rounded. */
 struct peak {
-	uint64_t *allocated, *pending; /* by site; the last is of no site */
-	uint64_t not_allocated;	       /* reserved, and neither of both */
+	uint64_t *allocated, *pending; /* by site; the last: no site */
+	uint64_t not_allocated;	       /* reserved, but neither of these */
 };
 
-/* Two leaves and a stack that are no frames. */
+/* Names of two leaves and of a stack that are not frames. */
 #define PEAK_PENDING	   "(freed, waiting for a stream)"
 #define PEAK_NOT_ALLOCATED "(reserved, not allocated)"
 #define PEAK_NO_STACK	   "(no stack)"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory at the peak as folded stacks, one a line, outermost frame first:
- * "main;step;forward 1048576", as flamegraph.pl and its kin read them.
+ * Memory at the peak as folded stacks, one per line, outermost frame first:
+ * "main;step;forward 1048576", the format of flamegraph.pl and similar tools.
  */
 #include <inttypes.h>
 #include <stdlib.h>

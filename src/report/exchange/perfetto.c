@@ -2,10 +2,10 @@
 /*
  * A run over time as Chrome's trace events, which Perfetto and chrome://tracing
  * read: a process for each device, with memory as counters, marks as slices and
- * what was asked of the device as instants.
+ * device calls as instants.
  *
- * Format: "Trace Event Format", google/trace-viewer.  Times are microseconds
- * from the first event on.
+ * Format: "Trace Event Format", google/trace-viewer. Times are in microseconds
+ * since the first event.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -107,7 +107,8 @@ static void begin_device(void *state, uint32_t device)
 	put_label(p, "thread_name", THREAD_CALLS, "device calls", 0);
 }
 
-/* Not before the trace's first time: an event without a time may precede it. */
+/* Never before the trace's first time: the event may precede it and have no
+ * time. */
 static uint64_t time_of(struct perfetto *p, uint64_t event)
 {
 	uint64_t time_us = ticks_of(&p->ticks, event);

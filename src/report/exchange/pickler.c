@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing pickles.  Opcodes by pickletools' names, from its documentation. */
+/* Writes pickles. Opcodes have the names of pickletools. */
 #include "report/exchange/pickler.h"
 
 #include <string.h>
@@ -88,7 +88,7 @@ static void put_long(struct pickler *p, uint64_t value)
 
 	for (uint64_t rest = value; rest; rest >>= 8)
 		bytes[2 + n++] = (unsigned char)rest;
-	/* one byte more for the sign, which is 0 already */
+	/* one byte more if the sign bit would be set; it is 0 */
 	n += bytes[1 + n] >> 7;
 	bytes[1] = (unsigned char)n;
 	put(p, bytes, 2 + n);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Python's pickle, protocol 4, written: the opcodes that torch's viewers read.
+ * Writes Python's pickle, protocol 4, with the opcodes that torch's viewers
+ * read.
  *
  * A container is opened, filled and closed; the items of a list, or the keys
- * and values of a dict, are put in turn.
+ * and values of a dict, are written in turn.
  */
 #ifndef REPORT_EXCHANGE_PICKLER_H
 #define REPORT_EXCHANGE_PICKLER_H
@@ -16,7 +17,7 @@
 
 struct pickler {
 	FILE *out;
-	uint32_t memos; /* objects that can be put again */
+	uint32_t memos; /* number of objects that can be written again */
 	size_t count;	/* bytes of the buffer */
 	unsigned char buffer[PICKLER_BUFFER];
 };
@@ -27,7 +28,7 @@ struct pickler_list {
 };
 
 void pickler_begin(struct pickler *pickler, FILE *out);
-void pickler_end(struct pickler *pickler); /* the object put is the pickle */
+void pickler_end(struct pickler *pickler); /* the last object is the pickle */
 
 void pickler_uint(struct pickler *pickler, uint64_t value);
 void pickler_int(struct pickler *pickler, int64_t value);
@@ -40,12 +41,13 @@ void pickler_pair(struct pickler *pickler, uint64_t a, uint64_t b);
 void pickler_open_dict(struct pickler *pickler);
 void pickler_close_dict(struct pickler *pickler);
 struct pickler_list pickler_open_list(struct pickler *pickler);
-/* Before each item. */
+/* To be called before each item. */
 void pickler_item(struct pickler *pickler, struct pickler_list *list);
 void pickler_close_list(struct pickler *pickler,
 			const struct pickler_list *list);
 
-/* Remembers the object put last, by a number from 1 on; puts it again. */
+/* pickler_keep() memoizes the object written last and returns its number, from
+ * 1 on; pickler_again() writes it again. */
 uint32_t pickler_keep(struct pickler *pickler);
 void pickler_again(struct pickler *pickler, uint32_t kept);
 

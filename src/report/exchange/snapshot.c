@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A run as torch.cuda.memory._dump_snapshot() would have written it:
- * torch/csrc/ cuda/Module.cpp and torch/cuda/memory.py of the release that was
- * replayed, so that a file has the keys of that release.
+ * A run in the form in which torch.cuda.memory._dump_snapshot() would have
+ * written it: torch/csrc/cuda/Module.cpp and torch/cuda/memory.py of the
+ * release that was replayed, so that a file has the keys of that release.
  *
- * The traces come first, as they happen; a dict has no order.
+ * The traces come first, as they are written during the run; the order of a
+ * dict's keys does not matter.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -73,7 +74,7 @@ struct snapshot {
 	const struct gp_trace *trace;
 	const struct gp_settings *settings;
 	const char *conf;
-	uint8_t release; /* whose keys are written */
+	uint8_t release; /* that decides which keys are written */
 	struct pickler pickler;
 	uint32_t words[WORDS]; /* kept, or 0 */
 	uint32_t *stacks;      /* by site: its list of frames */
@@ -250,7 +251,7 @@ static void snapshot_stack(struct snapshot *s, uint32_t site)
 
 /* ---- segments ---- */
 
-/* A block's stack as release 2.0 writes it. */
+/* A block's stack in the form of release 2.0. */
 static void put_history(struct snapshot *s, const struct gp_block *block,
 			uint32_t site)
 {
@@ -421,7 +422,8 @@ static void put_annotation(struct snapshot *s, struct pickler_list *list,
 	pickler_close_dict(p);
 }
 
-/* PyTorch has no instant marks: such a mark begins and ends at once. */
+/* PyTorch has no instant marks: such a mark is written as a beginning and an
+ * end. */
 static void put_mark(struct snapshot *s, struct pickler_list *list,
 		     uint32_t device, const struct gp_event *mark,
 		     uint64_t time_us)
@@ -463,7 +465,7 @@ static void snapshot_annotations(struct snapshot *s)
 #define SINCE_USER_METADATA   10
 #define SINCE_POOL_ID	      12
 
-/* The end state of a device, kept until its segments are written. */
+/* The final state of a device, kept until its segments are written. */
 struct ended {
 	const struct gp_state *state;
 	uint32_t *segment_sites; /* by segment; owned */
@@ -473,9 +475,9 @@ struct run {
 	struct snapshot s;
 	struct pickler_list traces, entries;
 	struct ended *ended;	/* by device */
-	uint32_t device;	/* index; the one under way */
-	uint64_t next;		/* ordinal that has no list yet */
-	struct gp_map segments; /* address -> site, of the one under way */
+	uint32_t device;	/* index of the current device */
+	uint64_t next;		/* next device ordinal without a list */
+	struct gp_map segments; /* address -> site, on the current device */
 	struct ticks ticks;
 };
 

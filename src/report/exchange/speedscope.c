@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Memory at the peak for speedscope (https://www.speedscope.app): one sampled
- * profile a device, whose weights are bytes.
+ * profile per device, with bytes as weights.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ struct speedscope {
 	FILE *out;
 	uint32_t device;  /* index */
 	uint32_t *frames; /* by text: its number, 0: not used */
-	uint32_t *texts;  /* the other way round */
+	uint32_t *texts;  /* the inverse: text by frame number */
 	uint32_t count;	  /* frames so far */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gpupool.baseline.json: what each run came to when --update wrote it. */
+/* gpupool.baseline.json: the numbers of each run when --update wrote it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 #define SCHEMA	     "gpupool-baseline/1"
 #define MOST_TEXT    8000
-#define MARK_DIGITS  12 /* of one mark: six of the program, six of it */
+#define MARK_DIGITS  12 /* a mark: six each for program and allocator */
 #define MOST_DEVICES 1024
 
 struct store {
@@ -106,7 +106,8 @@ static enum gp_status read_print(const struct reading *r, const json_t *object,
 
 /* ---- numbers ---- */
 
-/* Below that no run has a number; differences can be taken. */
+/* Below every number of a run, and far enough from the limits of int64_t for
+ * differences. */
 #define LEAST INT32_MIN
 
 static bool read_value(const struct gp_number *number, const json_t *value,
@@ -128,8 +129,8 @@ static bool read_value(const struct gp_number *number, const json_t *value,
 	return true;
 }
 
-/* Numbers that this release does not know are skipped: no limit can name them.
- */
+/* Skips numbers that this release of gpupool does not know: no limit can name
+ * them. */
 static enum gp_status read_numbers(const struct reading *r, json_t *object,
 				   struct gp_record_device *device)
 {
@@ -396,7 +397,7 @@ enum gp_status gp_record_check(const struct gp_record *record,
 	return gp_diag_set(diag, GP_INPUT, "%s", what);
 }
 
-/* ---- written: sorted, one number a line, for diffs ---- */
+/* ---- writing: sorted, one number per line, for diffs ---- */
 
 #define MARKS_A_ROW 5
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fingerprints.  Two digests roll over a run: one over its requests, one over
- * the allocator's actions.  Each is noted at requests that are evenly spaced,
- * so that a later run, which makes its own at the same ones, shows between
- * which two it diverged from this one, and which did: program or allocator.
+ * Fingerprints. Two rolling digests are kept during a run: one of its requests,
+ * one of the allocator's actions. Both are noted at evenly spaced requests. A
+ * later run notes its own at the same requests. Comparing them shows between
+ * which two requests the runs diverged, and which of program and allocator
+ * diverged first.
  *
- * Requests are counted, not events: between them a recording has outcomes,
- * which are not the program's.  Streams and pools count by their order of
- * appearance, since handles differ from process to process; so do addresses,
- * unless the simulated device gave them.
+ * Requests are counted rather than events: recorded outcomes between them are
+ * not the program's doing. Streams and pools are numbered by their order of
+ * appearance, because handles differ from process to process; so are addresses,
+ * unless the simulated device assigned them.
  */
 #include <string.h>
 
@@ -17,8 +18,9 @@
 
 #define MARK_MASK 0xffffff
 
-/* Without settings a block is at most that much larger than its request.  Such
- * blocks are left out, as they were from the first baselines. */
+/* Without settings, blocks exceed their requests by at most this much. Such
+ * blocks are left out of the digest, which keeps it the same as in the first
+ * baselines. */
 #define MOST_UNSPLIT (UINT64_C(1) << 20)
 
 static uint64_t mix(uint64_t digest, uint64_t value)
@@ -61,7 +63,7 @@ static uint64_t mix_event(uint64_t digest, const struct gp_trace *trace,
 	return digest;
 }
 
-/* Mixes in the blocks that are live when the trace begins. */
+/* Mixes in the blocks that are live at the beginning of the trace. */
 static uint64_t mix_start(uint64_t digest, const struct gp_state *start)
 {
 	for (size_t i = 0; i < start->segment_count; i++)
@@ -81,8 +83,8 @@ static uint64_t count_requests(const struct gp_device_trace *device)
 	return count;
 }
 
-/* A power of two, so that the marks stay in place when a trace grows a little.
- */
+/* The spacing is a power of two, so that marks keep their places when a trace
+ * grows a little. */
 static uint64_t fit_spacing(uint64_t requests)
 {
 	uint64_t spacing = 1;
@@ -181,8 +183,8 @@ void gp_fingerprint_end(struct gp_fingerprint_maker *maker)
 	maker->fingerprint->digest = maker->program;
 }
 
-/* The events between that mark and the one before it; up to the end behind the
- * last mark. */
+/* The events between a mark and the one before it; the end of the run if the
+ * mark is past the last one. */
 static struct gp_gate_divergence before(const struct gp_fingerprint *now,
 					uint32_t mark, bool is_program)
 {
@@ -209,8 +211,8 @@ static bool same_mark(const struct gp_fingerprint *a,
 	       a->marks[i].allocator == b->marks[i].allocator;
 }
 
-/* How many marks of both are at the same requests. The last mark of each is at
- * its end, and need not match. */
+/* The number of marks that are at the same requests in both. The last mark of
+ * each is at its end, which may be at different requests. */
 static uint32_t common_marks(const struct gp_fingerprint *a,
 			     const struct gp_fingerprint *b)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gpupool.json: the runs that are asked for, and their limits. */
+/* Reads gpupool.json: the runs that are asked for, and their limits. */
 #include "report/gate/gate.h"
 
 #include <inttypes.h>
@@ -29,8 +29,8 @@ struct reading {
 
 /* ---- limits, and names that are not known ---- */
 
-/* An unknown key is an error: a misspelled limit would otherwise always be
- * kept. */
+/* An unknown key is an error: a limit with a misspelled name would never
+ * fail. */
 static enum gp_status unknown(const struct reading *r, const char *what,
 			      const char *key, const char *const *words,
 			      size_t count)
@@ -53,8 +53,8 @@ static bool knows(const char *key, const char *const *words, size_t count)
 	return false;
 }
 
-/* A program that resets its peaks hides from PyTorch's counters what the
- * measures count: a limit for the counter also holds for the measure. */
+/* A program that resets its peaks lowers PyTorch's counters, but not the
+ * measures: a limit on a counter also applies to the measure. */
 static const struct {
 	const char *name, *counter;
 } peaks[] = {
@@ -62,8 +62,8 @@ static const struct {
 	{ "peak_allocated_bytes", "allocated_bytes.all.peak" },
 };
 
-/* The default limits, "nothing may get worse", which apply until a limit is
- * given for the number or its twin. */
+/* The default limits, "nothing may get worse": each applies unless a limit is
+ * given for the number or for its twin. */
 static const struct {
 	const char *name, *twin;
 } defaults[] = {
@@ -111,7 +111,8 @@ static enum gp_status unknown_number(const struct reading *r, const char *key)
 	return status;
 }
 
-/* into: one for each number, kind GP_LIMIT_NONE and text "" until given. */
+/* into: an item for each number; those without a limit keep kind GP_LIMIT_NONE
+ * and text "". */
 static enum gp_status read_limits(const struct reading *r, const json_t *limits,
 				  struct gp_limit *into)
 {
@@ -344,7 +345,7 @@ static enum gp_status read_capacity(const struct reading *r,
 
 /* ---- runs ---- */
 
-/* Relative to the file, not to where gpupool is called. */
+/* The path is relative to the file, not to the current folder. */
 static const char *beside(struct gp_arena *arena, const char *file,
 			  const char *name)
 {
@@ -503,7 +504,7 @@ enum gp_status gp_gate_parse(const struct gp_gate_config *config,
 	store->gate.path = gp_arena_text(&store->arena, config->path,
 					 strlen(config->path));
 	store->gate.baseline_path = baseline_path(&store->arena, config->path);
-	/* It may be a trace. */
+	/* The file may be a trace: if so, say that. */
 	if (status != GP_OK)
 		hint_least(diag);
 	else

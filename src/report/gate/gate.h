@@ -18,9 +18,9 @@
 /* ---- limits ---- */
 
 enum gp_limit_kind {
-	GP_LIMIT_NONE,	/* null: a number that may be anything */
+	GP_LIMIT_NONE,	/* null: the number may have any value */
 	GP_LIMIT_VALUE, /* amount: the value itself */
-	GP_LIMIT_BY,	/* amount: how much worse than the baseline */
+	GP_LIMIT_BY,	/* amount: how much worse than the baseline it may be */
 	GP_LIMIT_SHARE, /* share of the baseline's value: "+2%" */
 };
 
@@ -29,7 +29,7 @@ struct gp_limit {
 	enum gp_limit_kind kind;
 	int64_t amount; /* of the number's unit */
 	double share;
-	bool is_default; /* not given by the user: "nothing may get worse" */
+	bool is_default; /* not from the user: "nothing may get worse" */
 	char text[32];	 /* as written */
 };
 
@@ -38,14 +38,14 @@ enum gp_status gp_limit_parse(struct gp_limit *limit,
 			      const struct gp_number *number, const char *text,
 			      struct gp_diag *diag);
 
-/* The last value that keeps the limit. */
+/* The worst value that is within the limit. */
 int64_t gp_limit_bound(const struct gp_limit *limit,
 		       const struct gp_number *number, int64_t baseline);
 
 /* ---- what is asked for: gpupool.json ---- */
 
-/* As the file has it. Part of a run's identity: with other values it is another
- * run. */
+/* The settings as given in the file. They identify a run: with other values it
+ * is a different run. */
 struct gp_gate_asked {
 	const char *settings;	    /* NULL: the recorded ones */
 	const char *torch, *engine; /* NULL: not given */
@@ -57,7 +57,7 @@ struct gp_gate_run {
 	const char *trace; /* as written */
 	const char *path;  /* to open */
 	struct gp_gate_asked asked;
-	struct gp_limit *limits; /* one for each number, in their order */
+	struct gp_limit *limits; /* one for each number, in order */
 	size_t limit_count;
 };
 
@@ -65,20 +65,20 @@ struct gp_gate {
 	const char *path, *baseline_path;
 	struct gp_gate_run *runs;
 	size_t run_count;
-	void *memory; /* owned: everything above lives there */
+	void *memory; /* owned: all texts and lists above are in it */
 };
 
 struct gp_gate_config {
 	const char *path;
 	const struct gp_numbers *numbers;
-	/* The one of the words that was probably meant; NULL: none. */
+	/* The word that was probably meant; NULL: none. */
 	const char *(*nearest)(const char *word, const char *const *words,
 			       size_t count);
 };
 
 enum gp_status gp_gate_read(const struct gp_gate_config *config,
 			    struct gp_gate **gate, struct gp_diag *diag);
-/* The same of text in memory. */
+/* The same for text in memory. */
 enum gp_status gp_gate_parse(const struct gp_gate_config *config,
 			     const char *text, size_t size,
 			     struct gp_gate **gate, struct gp_diag *diag);
@@ -87,8 +87,9 @@ void gp_gate_destroy(struct gp_gate *gate);
 /* ---- fingerprints: where two runs diverge ---- */
 
 /*
- * Rolling digests of a run, at every spacing-th request: of what the program
- * asked for, and of what the allocator did.  The last pair is of the end.
+ * Rolling digests at every spacing-th request of a run: of the program's
+ * requests, and of the allocator's actions. The last pair is from the end of
+ * the run.
  */
 #define GP_FINGERPRINT_MARKS 256
 struct gp_fingerprint_mark {
@@ -98,16 +99,17 @@ struct gp_fingerprint {
 	uint64_t requests, spacing;
 	uint32_t count; /* of marks */
 	struct gp_fingerprint_mark marks[GP_FINGERPRINT_MARKS + 1];
-	/* Index of the event behind each mark; not in a baseline. */
+	/* Index of the event after each mark; not stored in a baseline. */
 	uint64_t events[GP_FINGERPRINT_MARKS + 1];
-	uint64_t digest; /* of all that the program asked for */
+	uint64_t digest; /* of all requests of the program */
 };
 
-/* Makes one while a run plays; also finds where memory passes a bound. */
+/* Computes a fingerprint during a run, and finds where reserved memory first
+ * exceeds a bound. */
 struct gp_fingerprint_maker {
 	const struct gp_trace *trace;
 	const struct gp_device_trace *device;
-	bool has_addresses; /* they are the simulated device's */
+	bool has_addresses; /* of the simulated device, so they count */
 	uint64_t program, allocator, request, event;
 	struct gp_fingerprint *fingerprint;
 	int64_t reserved, reserved_bound; /* bytes */
@@ -115,7 +117,7 @@ struct gp_fingerprint_maker {
 };
 #define GP_EVENT_NONE UINT64_MAX
 
-/* spacing 0: as fits the trace; else a baseline's. */
+/* spacing 0: one that suits the trace; else a baseline's. */
 void gp_fingerprint_begin(struct gp_fingerprint_maker *maker,
 			  const struct gp_trace *trace, size_t device,
 			  uint64_t spacing, struct gp_fingerprint *fingerprint);
@@ -126,8 +128,8 @@ void gp_fingerprint_end(struct gp_fingerprint_maker *maker);
 
 struct gp_gate_divergence {
 	bool is_there;
-	bool is_program;      /* else the allocator decided otherwise */
-	uint64_t first, last; /* events of the new run; it lies in between */
+	bool is_program;      /* the program diverged, not just the allocator */
+	uint64_t first, last; /* events of the new run around that place */
 };
 struct gp_gate_divergence gp_fingerprint_compare(
 	const struct gp_fingerprint *baseline,
@@ -141,12 +143,12 @@ struct gp_record_device {
 	struct gp_fingerprint fingerprint;
 };
 
-/* What a run came to, then. */
+/* The numbers of a run when the baseline was written. */
 struct gp_record {
 	const char *name;
 	const char *trace;
 	struct gp_gate_asked asked;
-	const char *conf; /* played under */
+	const char *conf; /* settings of the run */
 	const char *torch;
 	struct gp_record_device *devices;
 	size_t device_count;
@@ -155,7 +157,7 @@ struct gp_record {
 struct gp_baseline {
 	struct gp_record *records; /* by name */
 	size_t record_count;
-	void *memory; /* owned: everything above lives there */
+	void *memory; /* owned: everything above is in it */
 };
 
 /* may_be_missing: without a file, the baseline is empty. */
@@ -173,22 +175,25 @@ void gp_baseline_write(const struct gp_record *const *records, size_t count,
 		       const struct gp_numbers *numbers, FILE *out);
 void gp_baseline_destroy(struct gp_baseline *baseline);
 
-/* NULL: there is none of that name. */
+/* NULL: there is no record of that name. */
 const struct gp_record *gp_baseline_find(const struct gp_baseline *baseline,
 					 const char *name);
 
-/* Of that ordinal; NULL: there is none, or record is NULL. */
+/* The record's device with that ordinal; NULL: there is none, or record is
+ * NULL. */
 const struct gp_record_device *gp_record_find(const struct gp_record *record,
 					      uint32_t ordinal);
 
-/* GP_INPUT unless the record is of that run as it is asked for now. */
+/* GP_INPUT unless the record was made with the settings that are asked for
+ * now. */
 enum gp_status gp_record_check(const struct gp_record *record,
 			       const struct gp_gate_run *run,
 			       struct gp_diag *diag);
 
 /* ---- the verdict ---- */
 
-/* Of its limits on reserved at the peak, the lowest bound; INT64_MAX. */
+/* The lowest bound of the run's limits on the peak of reserved memory;
+ * INT64_MAX: it has no such limit. */
 int64_t gp_gate_reserved_bound(const struct gp_gate_run *run,
 			       const struct gp_numbers *numbers,
 			       const struct gp_reading *baseline);
@@ -200,35 +205,38 @@ struct gp_gate_verdict {
 	int64_t bound;
 	bool is_worse;	 /* than the limit allows */
 	bool is_better;	 /* than the baseline */
-	uint64_t event;	 /* where it shows first; GP_EVENT_NONE: not known */
+	uint64_t event;	 /* where it first shows; GP_EVENT_NONE: not known */
 	char about[160]; /* that event: "alloc of 3.00 MiB" */
 	char where[GP_EVENT_TEXT]; /* "step 20, 3.1 s, serve.py:90 (event
 				    * 143)" */
-	/* The program's own line there; "": not known.  The file is as
-	 * recorded, until who judges finds it in the working tree. */
+	/* The program's own source file there; "": not known. It is the
+	 * recorded path, until the caller finds the file in the working
+	 * tree. */
 	char source[GP_SOURCE_TEXT];
 	uint64_t line;
 	bool is_here; /* source is a file of the working tree */
 };
 
-/* Counters that are looked at behind each event of another run, like the first:
- * since when they have been beyond their bound. */
+/* Counters that are read after each event of a second run, which repeats the
+ * first, to find since when each has been beyond its bound. */
 enum gp_watched {
-	GP_WATCH_ALLOCATED, /* the counter's peak, which may be reset */
+	GP_WATCH_ALLOCATED, /* the counter's peak, which can be reset */
 	GP_WATCH_PEAK_ALLOCATED,
 	GP_WATCH_RETRIES,
 	GP_WATCH_OOMS,
 	GP_WATCHES
 };
 struct gp_gate_watch {
-	bool is_worse[GP_WATCHES]; /* there is something to look for */
+	bool is_worse[GP_WATCHES]; /* this counter is searched for */
 	int64_t bound[GP_WATCHES];
 	uint64_t event[GP_WATCHES]; /* GP_EVENT_NONE: not found */
-	/* Of those that count the whole run: before the last reset, and now. */
+	/* For counters of the whole run: the sum before the last reset, and the
+	 * last value. */
 	int64_t before[GP_WATCHES], last[GP_WATCHES];
 };
 
-/* Of the verdicts that are worse; false: nothing needs another run. */
+/* Chooses the counters to watch from the verdicts that are worse; false: none
+ * needs another run. */
 bool gp_gate_watch_begin(struct gp_gate_watch *watch,
 			 const struct gp_numbers *numbers,
 			 const struct gp_gate_verdict *verdicts, size_t count);
@@ -236,15 +244,15 @@ bool gp_gate_watch_begin(struct gp_gate_watch *watch,
 void gp_gate_watch_look(void *watch, struct gp_allocator *allocator,
 			uint64_t event);
 
-/* Where a number that is worse shows first, as far as the runs show. */
+/* Finds where a number that is worse first shows, as far as the runs tell. */
 void gp_verdict_locate(struct gp_gate_verdict *verdict,
 		       const struct gp_numbers *numbers,
 		       const struct gp_replay_result *result,
 		       const struct gp_fingerprint_maker *maker,
 		       const struct gp_gate_watch *watch);
 
-/* Of one device; room for run->limit_count.  GP_INPUT if there is nothing
- * with which a limit that was asked for can be compared. */
+/* Judges one device; verdicts has room for run->limit_count. GP_INPUT if a
+ * limit that was asked for has nothing to be compared with. */
 enum gp_status gp_gate_judge(const struct gp_gate_run *run,
 			     const struct gp_numbers *numbers,
 			     const struct gp_reading *baseline,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The gate's verdict where CI services show it: GitHub's annotations, JUnit's
- * XML, and GitLab's code quality report.
+ * The gate's verdict in the formats of CI services: GitHub's annotations,
+ * JUnit's XML, and GitLab's code quality report.
  */
 #include <inttypes.h>
 #include <limits.h>
@@ -13,7 +13,7 @@
 #include "report/emit.h"
 #include "report/gate/gate_report.h"
 
-/* What a service shows one by one. */
+/* One item that a service shows. */
 struct finding {
 	const struct gp_gate_file *file;
 	const struct gp_gate_result *result;
@@ -25,8 +25,9 @@ struct finding {
 /* ---- as GitHub's workflow commands, which it shows at the file:
  * "::error file=gpupool.json,title=train::peak_reserved_bytes: ..." ---- */
 
-/* Of a message what begins an escape is escaped, of a property also the
- * characters in special; line ends are none of a safe text's. */
+/* Escapes text for a workflow command: in a message only the escape character,
+ * in a property also the characters in special. A safe text has no line
+ * ends. */
 static void put_property(FILE *out, const char *unsafe, const char *special)
 {
 	char safe[GP_GATE_SENTENCE + PATH_MAX];
@@ -227,8 +228,8 @@ void gp_report_gate_junit(const struct gp_gate_report *report, FILE *out)
 }
 
 /* ---- GitLab's code quality report, which it shows in a merge request: a list
- * of findings.  One is the same as before where its fingerprint is, which
- * therefore knows of no values and no lines. ---- */
+ * of findings. GitLab recognizes a finding by its fingerprint, which therefore
+ * must not depend on values and lines. ---- */
 
 static void emit_fingerprint(struct gp_emit *json, const struct finding *f)
 {

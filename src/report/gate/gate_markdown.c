@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The gate's verdict as Markdown, for a pull request or the summary of a build:
- * what got worse and from which line, drawn as bars, then all limits.
+ * The gate's verdict as Markdown, for a pull request or a build summary: what
+ * got worse and from which line on, drawn as bars, then all limits.
  *
- * Bars are text: GitHub and GitLab take neither SVG nor data: images out of
- * Markdown, and a diagram's script is not run in mails and on mirrors.
+ * Bars are text: GitHub and GitLab accept neither SVG nor data: images in
+ * Markdown, and the scripts of diagrams do not run in mails and on mirrors.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -15,8 +15,8 @@
 #include "report/page.h"
 #include "report/table.h"
 
-/* ---- texts of strangers: code, in which nothing is markup or a mention ----
- */
+/* ---- texts from outside: as code, in which nothing is markup or a mention
+ * ---- */
 
 #define CODE_TEXT (GP_GATE_TROUBLE + 8)
 
@@ -116,8 +116,8 @@ static void put_row(const struct gp_table *table, const struct row *row)
 	gp_table_row(table, cells);
 }
 
-/* Calls call for each verdict of a file, or for each that is worse; returns how
- * many. */
+/* Calls `call` for each verdict of a file, or for each that is worse; returns
+ * their number. */
 enum which { ALL, WORSE };
 static size_t each(const struct gp_gate_report *report,
 		   const struct gp_gate_file *file, enum which which,
@@ -185,8 +185,8 @@ static void put_bar(const char *label, const struct row *row,
 		gp_gate_reading_text(row->number, reading, value));
 }
 
-/* Bars are drawn for bytes that the baseline has, too; above the limit, value *
- * BAR would overflow. */
+/* Bars are drawn only for bytes, and only if the baseline has the number. Above
+ * this limit, value * BAR would overflow. */
 static bool has_bars(const struct row *row)
 {
 	const struct gp_reading *from = &row->verdict->baseline;
@@ -214,7 +214,7 @@ static void call_bars(void *arg, const struct row *row)
 	most = (int64_t)gp_larger((uint64_t)v->now.value,
 				  (uint64_t)v->baseline.value);
 	write_run(row->result, row->device, run);
-	/* without the marks of code around it */
+	/* without the backquotes around it */
 	fprintf(out, "%.*s: %s\n", (int)strlen(run) - 2, run + 1,
 		row->number->name);
 	put_bar("baseline", row, &v->baseline, most, out);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the gate has to say, for a person and for a program, and the values in
- * words. */
+/* The gate's report, for a person and for a program, and values in words. */
 #include "report/gate/gate_report.h"
 
 #include <inttypes.h>
@@ -73,7 +72,8 @@ const char *gp_gate_change_text(const struct gp_number *number,
 	return text;
 }
 
-/* If the value is beyond the bound and prints like it: by how much. */
+/* If the value is beyond the bound but both print the same, adds by how
+ * much. */
 static void tell_apart(const struct gp_number *number,
 		       const struct gp_gate_verdict *verdict, const char *bound,
 		       char limit[GP_GATE_LIMIT])
@@ -169,7 +169,8 @@ const char *gp_gate_run_text(const struct gp_gate_result *result,
 	return text;
 }
 
-/* What a baseline says is a stranger's text, which may be no settings. */
+/* A baseline's settings are text from outside, and may not be valid
+ * settings. */
 static const char *plain(const char *text)
 {
 	static const char usual[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -179,7 +180,8 @@ static const char *plain(const char *text)
 	return text[strspn(text, usual)] ? "unknown" : text;
 }
 
-/* The settings and the release that a run is recorded with may have changed. */
+/* The settings and the release under which a run is recorded may have
+ * changed. */
 static void add_changes(const struct gp_record *then,
 			const struct gp_record *now,
 			char text[GP_GATE_SENTENCE])
@@ -240,7 +242,7 @@ const char *gp_gate_estimate_text(const struct gp_gate_device *device,
 	return text;
 }
 
-/* False: it makes half of the requests of its baseline, or more. */
+/* False: it makes at least half of the requests of its baseline. */
 static bool tell_shrunk(const char *what, uint64_t requests, uint64_t before,
 			char text[GP_GATE_SENTENCE])
 {
@@ -310,7 +312,7 @@ void gp_gate_emit_value(struct gp_emit *json, const char *key,
 		gp_emit_int(json, key, value);
 }
 
-/* An absolute path below the working directory, relative to it. */
+/* An absolute path below the working directory, made relative to it. */
 static const char *below_here(const char *path)
 {
 	char here[PATH_MAX];
@@ -345,7 +347,7 @@ size_t gp_gate_count(const struct gp_gate_file *file, enum gp_status status)
 	return count;
 }
 
-/* ---- for a person: what got worse first ---- */
+/* ---- for a person: first what got worse ---- */
 
 static bool is_any_worse(const struct gp_gate_device *device)
 {
@@ -415,7 +417,7 @@ static void write_gains_of(const struct gp_page *page,
 	}
 }
 
-/* What is better than the baseline, which could be lowered. */
+/* Lists what is better than the baseline, which could therefore be lowered. */
 static void write_gains(const struct gp_page *page,
 			const struct gp_gate_report *report,
 			const struct gp_gate_result *result)

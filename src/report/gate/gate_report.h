@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the gate has to say, as text, JSON, JUnit's XML, Markdown, GitHub's
- * annotations and GitLab's findings.
+ * The gate's report as text, JSON, JUnit's XML, Markdown, GitHub's annotations
+ * and GitLab's findings.
  */
 #ifndef REPORT_GATE_GATE_REPORT_H
 #define REPORT_GATE_GATE_REPORT_H
@@ -17,8 +17,8 @@ struct gp_gate_device {
 	struct gp_gate_verdict *verdicts;
 	size_t verdict_count;
 	struct gp_gate_divergence divergence;
-	/* Of the whole program, where the trace is a window of it that cached
-	 * under other settings. */
+	/* For the whole program, if the trace is a window that was cached under
+	 * other settings. */
 	struct gp_estimate estimate;
 };
 
@@ -38,7 +38,7 @@ struct gp_gate_file {
 	const struct gp_gate *gate;
 	const struct gp_gate_result *results;
 	size_t count;
-	/* That --update replaces; NULL: none. */
+	/* The baseline that --update replaces; NULL: none. */
 	const struct gp_baseline *baseline;
 };
 
@@ -53,16 +53,16 @@ void gp_report_gate_text(const struct gp_gate_report *report,
 /* gpupool-check/1: man/gpupool-check.1. */
 void gp_report_gate_json(const struct gp_gate_report *report, FILE *out);
 void gp_report_gate_junit(const struct gp_gate_report *report, FILE *out);
-/* Workflow commands, which GitHub shows at the file, then the text. */
+/* Workflow commands, which GitHub shows at the file, followed by the text. */
 void gp_report_gate_github(const struct gp_gate_report *report,
 			   const struct gp_report_style *style, FILE *out);
 
-/* For a pull request or the summary of a build. */
+/* For a pull request or a build summary. */
 void gp_report_gate_markdown(const struct gp_gate_report *report, FILE *out);
-/* GitLab's code quality report: a finding for each limit that is not kept. */
+/* GitLab's code quality report: a finding for each limit that is exceeded. */
 void gp_report_gate_codequality(const struct gp_gate_report *report, FILE *out);
 
-/* What --update wrote: each number that has changed. */
+/* What --update wrote: each number that changed. */
 void gp_report_update(const struct gp_gate_file *file,
 		      const struct gp_numbers *numbers,
 		      const struct gp_report_style *style, FILE *out);
@@ -94,26 +94,26 @@ const char *gp_gate_limit_text(const struct gp_number *number,
 			       const struct gp_gate_verdict *verdict,
 			       char text[GP_GATE_LIMIT]);
 
-/* "train", or "train, device 1" where the run has several; device NULL: the
+/* "train", or "train, device 1" if the run has several; device NULL: only the
  * run. */
 const char *gp_gate_run_text(const struct gp_gate_result *result,
 			     const struct gp_gate_device *device,
 			     char text[GP_GATE_SENTENCE]);
 
-/* Where the runs of a device diverge, and under what else than the baseline's
- * settings and release this one is; "" when they do not. */
+/* Where the runs of a device diverge, and in which settings and release this
+ * one differs from the baseline; "": they do not diverge. */
 const char *gp_gate_divergence_text(const struct gp_gate_result *result,
 				    const struct gp_gate_device *device,
 				    char text[GP_GATE_SENTENCE]);
 
-/* What the whole program reserves, where the judged numbers do not say it: an
- * estimate; "" otherwise. */
+/* An estimate of what the whole program reserves, if the judged numbers do not
+ * show it; "" otherwise. */
 const char *gp_gate_estimate_text(const struct gp_gate_device *device,
 				  char text[GP_GATE_SENTENCE]);
 
-/* Of a run whose limits are kept, if it or a device of it makes less than half
- * of the requests of its baseline: one that was aborted keeps every upper
- * limit. "" otherwise. */
+/* For a run within its limits: a note if it, or one of its devices, makes less
+ * than half of the requests of its baseline, because a run that was aborted is
+ * within every upper limit. "" otherwise. */
 const char *gp_gate_shrunk_text(const struct gp_gate_result *result,
 				char text[GP_GATE_SENTENCE]);
 
@@ -122,17 +122,18 @@ const char *gp_gate_shrunk_text(const struct gp_gate_result *result,
 const char *gp_gate_trouble(const struct gp_diag *diag,
 			    char text[GP_GATE_TROUBLE]);
 
-/* The path of gpupool.json from the repository's root, in which a check runs,
- * without a leading "./". */
+/* The path of gpupool.json relative to the root of the repository, in which a
+ * check runs, without a leading "./". */
 const char *gp_gate_repository_path(const struct gp_gate *gate);
 
 void gp_gate_emit_value(struct gp_emit *json, const char *key,
 			const struct gp_number *number, int64_t value);
 
-/* How many results have that status; GP_INPUT: or worse. */
+/* The number of results with that status; for GP_INPUT, with that or a worse
+ * one. */
 size_t gp_gate_count(const struct gp_gate_file *file, enum gp_status status);
-/* Whether something is beyond such a limit: one that another baseline changes,
- * or one that is a value. */
+/* Whether some limit of that kind is exceeded: one that a new baseline would
+ * change, or one that is a value of its own. */
 enum gp_gate_over { GP_GATE_OVER_BASELINE, GP_GATE_OVER_VALUE };
 bool gp_gate_is_over(const struct gp_gate_file *file, enum gp_gate_over over);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Limits, what follows from a baseline's numbers and those of now, and where
- * a number that is worse shows first. */
+/* Limits: parsing, comparing a baseline's numbers with the present ones, and
+ * finding where a number that is worse first shows. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -238,8 +238,8 @@ enum gp_status gp_gate_judge(const struct gp_gate_run *run,
 
 		if (limit->kind == GP_LIMIT_NONE)
 			continue;
-		/* The number is absent in both: a default limit does not apply.
-		 */
+		/* The number is absent in both: a default limit does not
+		 * apply. */
 		if (limit->is_default && !v.now.is_there &&
 		    !v.baseline.is_there)
 			continue;
@@ -250,7 +250,7 @@ enum gp_status gp_gate_judge(const struct gp_gate_run *run,
 	return status;
 }
 
-/* ---- where it shows first ---- */
+/* ---- where it first shows ---- */
 
 enum clue {
 	CLUE_RESERVED,	/* the first moment beyond the bound */
@@ -258,7 +258,7 @@ enum clue {
 	CLUE_FIDELITY,	/* the first mismatch */
 	CLUE_ALLOCATED, /* since when the counter has been beyond the bound */
 	CLUE_PEAK_ALLOCATED, /* the first moment beyond the bound */
-	CLUE_RETRIES,	     /* the first beyond the bound */
+	CLUE_RETRIES,	     /* the first retry beyond the bound */
 	CLUE_OOMS,	     /* likewise */
 };
 
@@ -276,7 +276,7 @@ static const struct {
 	{ "fidelity", CLUE_FIDELITY },
 };
 
-/* Only the first request that PyTorch refuses is known. */
+/* Of the requests that PyTorch refuses, only the first is known. */
 static uint64_t dropped_beyond(const struct gp_replay_result *result,
 			       int64_t bound)
 {
@@ -313,7 +313,7 @@ static uint64_t event_of(enum clue clue, int64_t bound,
 
 #define MOST_LINE_DIGITS 9
 
-/* "train.py:42 forward": where the colon is; NULL: it names no line. */
+/* The colon in "train.py:42 forward"; NULL: the text has no line. */
 static const char *find_colon(const char *text)
 {
 	const char *colon;
@@ -437,7 +437,8 @@ bool gp_gate_watch_begin(struct gp_gate_watch *watch,
 	return any;
 }
 
-/* A counter of the whole run: the program may reset PyTorch's. */
+/* The value of a counter over the whole run: the program may reset
+ * PyTorch's. */
 static int64_t whole_run(struct gp_gate_watch *watch, enum gp_watched which,
 			 int64_t now)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files of the gate, as JSON. */
+/* Loads the gate's JSON files. */
 #include "report/gate/load.h"
 
 #include <errno.h>
@@ -43,8 +43,8 @@ enum gp_status load_json(const char *text, size_t size, json_t **root,
 	const char *near;
 
 	if (!value) {
-		/* jansson's message goes on with text of the file: cut it off.
-		 */
+		/* jansson's message goes on with text from the file: cut it
+		 * off. */
 		near = strstr(error.text, " near ");
 		gp_diag_record(diag, "line %d column %d", error.line,
 			       error.column);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Loads the gate's JSON files: of bounded size, without duplicate keys, with
- * texts that can be printed as they are. */
+/* Loads the gate's JSON files: of limited size, without duplicate keys, and
+ * with texts that are safe to print. */
 #ifndef REPORT_GATE_LOAD_H
 #define REPORT_GATE_LOAD_H
 
@@ -13,8 +13,8 @@
 
 #define GATE_MOST_BYTES ((size_t)64 << 20)
 
-/* The caller frees *text.  *missing: there is no such file; missing NULL: that
- * is an error, too. */
+/* The caller frees *text. *missing: there is no such file; if missing is NULL,
+ * that is an error, too. */
 enum gp_status load_file(const char *path, char **text, size_t *size,
 			 bool *missing, struct gp_diag *diag);
 
@@ -22,7 +22,7 @@ enum gp_status load_file(const char *path, char **text, size_t *size,
 enum gp_status load_json(const char *text, size_t size, json_t **root,
 			 struct gp_diag *diag);
 
-/* A text without control characters, of at most so many bytes. */
+/* A text without control characters, of at most `most` bytes. */
 enum gp_status load_text(const json_t *value, const char *key, size_t most,
 			 struct gp_arena *arena, const char **text,
 			 struct gp_diag *diag);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The page that replays: files in, a picture and its controls out. */
+/* The page that replays traces: it reads files, and shows a picture with
+ * controls. */
 import { Asker, Overtaken, sentence } from "./asker.js";
 import { Chart } from "./chart.js";
 import { parsePage, showJudged } from "./judge.js";
@@ -18,8 +19,8 @@ const decode = (/** @type {Uint8Array} */ bytes) =>
 const state = {
 	asker: /** @type {Asker | null} */ (null),
 	module: /** @type {WebAssembly.Module | null} */ (null),
-	/** Workers of their own, so that a control never waits for them: for
-	 * questions that take long, and for views.
+	/** Separate workers for long questions and for views, so that controls
+	 * never wait for them.
 	 * @type {Map<string, Asker>} */
 	helpers: new Map(),
 	/** @type {string[]} */
@@ -41,10 +42,10 @@ const state = {
 	opened: 0,
 	/** How often a control was changed. */
 	changes: 0,
-	/** What stands in each question beside the controls' settings.
+	/** What every question contains besides the controls' settings.
 	 * @type {string[]} */
 	flags: [],
-	/** What the judge said of this run.
+	/** The judge's answer about this run.
 	 * @type {Document | Element | null} */
 	judged: null,
 };
@@ -110,7 +111,7 @@ function hashText() {
 	return "#" + words;
 }
 
-/** To the byte, in the largest unit that does it: "4GiB".
+/** The exact size in the largest unit that allows it: "4GiB".
  * @param {number} size */
 function sizeText(size) {
 	const units = ["B", "KiB", "MiB", "GiB", "TiB"];
@@ -119,10 +120,10 @@ function sizeText(size) {
 	return size + units[u];
 }
 
-/** What the page's maker asked for. */
+/** The options of the command that made the page. */
 const wanted = JSON.parse(by("start")?.textContent ?? "{}");
 
-/** Where the link asks for no settings, the page begins as it was made.
+/** If the link has no settings, the page begins with those it was made with.
  * @param {boolean} isFirst */
 function followHash(isFirst) {
 	const words = new URLSearchParams(location.hash.slice(1));
@@ -145,7 +146,7 @@ function followHash(isFirst) {
 			Math.max(0, state.before.trace.devices[state.device].events - 1));
 }
 
-/* What no control shows: another allocator, or another program. */
+/* Shows what has no control: another allocator, or what-ifs. */
 function showFlags() {
 	by("also").hidden = !state.flags.length;
 	by("also").textContent = "The numbers and the verdict also apply to this; " +
@@ -159,11 +160,12 @@ function showLink() {
 	try {
 		history.replaceState(null, "", hashText());
 	} catch (_) {
-		/* A page from a file may not be let; the link is there. */
+		/* A page from a file may not be allowed to; the link shows it
+		 * anyway. */
 	}
 }
 
-/* ---- workers beside the one that follows the controls ---- */
+/* ---- workers besides the one for the controls ---- */
 
 /** @param {string} name */
 function helper(name) {
@@ -196,7 +198,7 @@ async function replay(asker, names, words) {
 	return JSON.parse(decode(answer.out));
 }
 
-/** As it was recorded.
+/** Replays as recorded.
  * @param {Asker | null} asker @param {string[]} names */
 async function replayRecorded(asker, names) {
 	const report = await replay(asker, names, []);
@@ -205,8 +207,8 @@ async function replayRecorded(asker, names) {
 		"nothing to replay.");
 }
 
-/** The rank that a report is about, as it was recorded: under other settings
- * another one may be the worst.
+/** The rank that a report is about, replayed as recorded: under other settings
+ * another rank may be the worst.
  * @param {any} report @param {number} turn of state.changes */
 async function recordedOf(report, turn) {
 	for (const known of [state.before, state.recorded])
@@ -252,8 +254,9 @@ function showMoments(line) {
 		}));
 }
 
-/* The judge tries many settings: in a worker of its own, which ends when the
- * question changes, so that the controls have the processor to themselves. */
+/* The judge tries many settings: it runs in a worker of its own, which is ended
+ * when the question changes, so that the controls have the processor to
+ * themselves. */
 async function judge() {
 	const argv = ["explain", ...operands(), ...args(), "--format", "html",
 		"--quiet"];
@@ -267,15 +270,17 @@ async function judge() {
 	}
 }
 
-/** There is no verdict. @param {unknown} error why */
+/** Shows that there is no verdict.
+ * @param {unknown} error why */
 function refuse(error) {
 	by("verdict").dataset.state = "refused";
 	by("verdict").lastElementChild.textContent =
 		error instanceof Error ? error.message : "";
 }
 
-/** From a change of a control to the picture of it.
- * @param {Document | Element | null} [judged] what is known of it */
+/** Updates the picture after a control has changed.
+ * @param {Document | Element | null} [judged] a verdict that is known
+ * already */
 async function change(judged = null) {
 	const began = performance.now(), turn = ++state.changes;
 	if (state.helpers.get("judge")?.current) dismiss("judge");
@@ -318,7 +323,7 @@ function settle() {
 	}, SETTLED_MS);
 }
 
-/** Of the ranks the one that the numbers are of. */
+/** The path of the rank that the numbers are about. */
 const shownTrace = () => state.report.trace.path;
 const shownDevice = () => state.report.trace.devices[state.device].device;
 
@@ -421,8 +426,8 @@ function freeName(name, taken) {
 	return free;
 }
 
-/** Reads a file once, in a worker that ends with it: what the others then read
- * is small, and a large file's memory is given back.
+/** Reads a file once, in a worker that ends afterwards: the other workers then
+ * read a smaller form, and the memory for a large file is released.
  * @param {import("./asker.js").Source} source
  * @returns {Promise<import("./asker.js").Source>} */
 async function pack(source) {
@@ -444,8 +449,9 @@ async function pack(source) {
 	}
 }
 
-/** What was chosen last takes the place of what is shown when it has been
- * replayed; until then, and where that fails, the controls go on with the other.
+/** The files chosen last replace those that are shown once they have been
+ * replayed; until then, and if that fails, the controls keep working with the
+ * old ones.
  * @param {import("./asker.js").Source[]} sources
  * @param {boolean} isOwn they came with the page */
 async function open(sources, isOwn) {
@@ -464,7 +470,7 @@ async function open(sources, isOwn) {
 			before: report, report });
 	} catch (error) {
 		asker.end();
-		if (turn !== state.opened) return; /* others came after it */
+		if (turn !== state.opened) return; /* other files were chosen since */
 		say("");
 		complainOf(error);
 		return;
@@ -476,7 +482,7 @@ async function open(sources, isOwn) {
 
 /** @param {Asker} asker @param {import("./asker.js").Source[]} sources
  * @param {boolean} isOwn @param {number} turn of state.opened
- * @returns {Promise<string[]>} what they are called */
+ * @returns {Promise<string[]>} their names */
 async function readAll(asker, sources, isOwn, turn) {
 	/** @type {string[]} */
 	const names = [];
@@ -506,7 +512,7 @@ function begin(isOwn) {
 	beginRank();
 	asRecorded();
 	followHash(isOwn);
-	/* The page says itself what it was made to say. */
+	/* The page already contains the judge's answer. */
 	state.judged = isOwn && !location.hash.includes("conf=") ? by("still") : null;
 	by("answer").hidden = true;
 	say("");
@@ -528,7 +534,7 @@ function openFiles(files) {
 			false);
 }
 
-/* ---- questions that take their time ---- */
+/* ---- questions that take long ---- */
 
 /** @param {string} command */
 function questionOf(command) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Questions to a worker, in order; of those in one lane only the last. */
+/* Asks a worker questions, in order; of the waiting ones in a lane, only the
+ * last. */
 
 /** @typedef {import("./engine.js").Answer} Answer */
 /** @typedef {{ name: string, blob: Blob }} Source */
@@ -72,7 +73,7 @@ export class Asker {
 		}
 		this.next();
 	}
-	/** The next question goes to a new engine, unless none will start.
+	/** The next question goes to a new engine, unless none can be started.
 	 * @param {Question} asked @param {Error} error */
 	fail(asked, error) {
 		asked.reject(error);
@@ -84,7 +85,7 @@ export class Asker {
 		for (const q of this.queue) q.reject(error);
 		this.queue = [];
 	}
-	/** A new engine, with what the old one held. */
+	/** Starts a new engine, with the traces of the old one. */
 	restart() {
 		const waiting = this.queue;
 		const was = this.current;
@@ -127,7 +128,7 @@ function tell(broken) {
 		: `gpupool could not continue: ${broken}.`;
 }
 
-/** The sentence of an answer that is none.
+/** The message of an answer that is an error.
  * @param {Answer} answer */
 export function sentence(answer) {
 	return answer.err.trim().replace(/^gpupool: /, "") ||

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Each allocation as a band over time.  What is drawn is chosen in C for the
- * window that is seen (gpupool view bands); it is painted once, pixel by pixel,
- * and moved and stretched while another answer is under way.
+ * Each allocation as a band over time. gpupool view bands chooses what to draw
+ * for the visible window. The picture is painted once, pixel by pixel, and is
+ * moved and scaled until the next answer arrives.
  */
 import { blockTeller, bytes, choiceOfBy, cleared, colour, count, counted, css,
 	eachFrame, fit, isOtherRun, make, onKeys, placeIn, question, stage,
@@ -12,7 +12,7 @@ const LEFT = 72, TOP = 8, BOTTOM = 24; /* margins of the plot, in CSS pixels */
 const COLUMNS = 2048;                  /* at most */
 const LEGEND = 12;
 
-/** What an answer looks like, a pixel a column.
+/** Paints an answer, one pixel per column.
  * @param {any} answer @param {number} height @param {number} ceiling */
 function paint(answer, height, ceiling) {
 	const n = answer.columns.event.length;
@@ -58,7 +58,7 @@ function columnOf(answer, event) {
 	return low;
 }
 
-/** What lies at a byte of a column: a band, "rest" or null.
+/** What is at a byte of a column: a band, "rest" or null.
  * @param {any} answer @param {number} column @param {number} byte */
 function hit(answer, column, byte) {
 	let at = 0;
@@ -112,10 +112,10 @@ export function mount(element, ask, options) {
 
 	const asking = viewAsker(ask, taken, said);
 
-	/* ---- asked and answered ---- */
+	/* ---- asking, and taking answers ---- */
 
 	function refresh() {
-		/* Out of sight there is no width: what was seen is kept. */
+		/* While hidden, it has no width: the old picture is kept. */
 		if (plotWidth() > 0)
 			shown = Math.max(1, Math.round(Math.min(COLUMNS, plotWidth())));
 		asking.put(question(o, "bands", "--from", String(from),
@@ -188,7 +188,7 @@ export function mount(element, ask, options) {
 	/** @param {number} y */
 	const byteAt = y => (1 - (y - TOP) / plotHeight()) * ceiling;
 
-	/* ---- drawn ---- */
+	/* ---- drawing ---- */
 
 	function drawNow() {
 		if (!answer || !picture) return;
@@ -221,8 +221,8 @@ export function mount(element, ask, options) {
 		c.lineWidth = 1.25;
 		c.beginPath();
 		for (let i = 0; i < n; i++) {
-			/* It is level for long: a point of every column costs most
-			 * of a frame. */
+			/* The line is level over many columns: drawing a point
+			 * for each would take most of a frame's time. */
 			if (i && columns.reserved_bytes[i] === columns.reserved_bytes[i - 1])
 				continue;
 			const x = xOf(columns.from[i]);
@@ -279,7 +279,7 @@ export function mount(element, ask, options) {
 		c.textBaseline = "top";
 		for (let i = 0; i <= 4; i++) {
 			const event = from + (to - from) * i / 4;
-			/* Of few events not every place has one. */
+			/* With few events, not every position has one. */
 			if (i % 4 && to - from < 4 && event % 1) continue;
 			c.textAlign = i === 0 ? "left" : i === 4 ? "right" : "center";
 			c.fillText(count(Math.round(event)),
@@ -287,7 +287,7 @@ export function mount(element, ask, options) {
 		}
 	}
 
-	/* ---- moved ---- */
+	/* ---- moving ---- */
 
 	/** @param {number} a @param {number} b */
 	function move(a, b) {
@@ -427,7 +427,7 @@ export function mount(element, ask, options) {
 
 	const unfit = fit(canvas, () => {
 		if (answer) repaint();
-		drawNow(); /* at once: a canvas of another size is empty */
+		drawNow(); /* at once: resizing clears a canvas */
 		refresh();
 	});
 	const unwatch = watchTheme(() => { if (answer) { fillLegend(); repaint(); } });

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The timeline of a run as its report has it, in front of that of another. */
+/* The timeline of a run from its report, in front of that of another run. */
 import { bytes as bytesText, count as countText, counted } from "./common.js";
 
 /** @typedef {{ bins: number, reserved_bytes: number[],
@@ -72,7 +72,7 @@ export class Chart {
 		this.before = before;
 		this.draw();
 	}
-	/** Of both lines: each is as long as its own. */
+	/** The number of events of the longer line. */
 	events() {
 		return Math.max(this.now?.events ?? 0, this.before?.events ?? 0, 1);
 	}

@@ -19,7 +19,7 @@ export const count = n => n.toLocaleString("en-US");
 export const counted = (n, word) =>
 	`${count(n)} ${word}${n === 1 ? "" : "s"}`;
 
-/** As C's printf has it: halves go to the even digit.
+/** Rounds like C's printf: ties go to the even digit.
  * @param {number} n @param {number} digits */
 function fixed(n, digits) {
 	const scaled = n * 10 ** digits, whole = Math.floor(scaled);
@@ -35,7 +35,7 @@ export function bytes(n) {
 	return (!u ? n : fixed(n, n < 99.995 ? 2 : 1)) + " " + units[u];
 }
 
-/** As gpupool's texts have it: 99.96 % is not 100 %, nor 0.04 % 0 %.
+/** As in gpupool's texts: 99.96 % is not shown as 100 %, nor 0.04 % as 0 %.
  * @param {number} part @param {number} whole */
 export function percent(part, whole) {
 	const n = part / whole * 100;
@@ -56,9 +56,10 @@ export function make(tag, name, ...children) {
 }
 
 /**
- * A report's JSON, in which a name cannot turn what stands around it: what is
- * not to be seen, or changes the direction of a text, is "?", as in gpupool's own
- * texts.  gpupool writes all of it as escapes.
+ * Parses a report's JSON so that a name cannot change how its surroundings
+ * look: a character that is invisible, or that changes the direction of text,
+ * becomes "?", as in gpupool's own texts. gpupool writes all of these as
+ * escapes.
  * @param {string} text
  */
 export function parse(text) {
@@ -77,8 +78,8 @@ export function question(options, view, ...more) {
 }
 
 /**
- * One question under way at a time; of those asked meanwhile only the last is
- * put, and an answer that is overtaken is not given to anyone.
+ * Asks one question at a time. Of the questions that come in the meantime, only
+ * the last is asked, and an answer that has been overtaken is dropped.
  * @param {Ask} ask
  * @param {(answer: any) => void} take
  * @param {(message: string) => void} fail
@@ -114,8 +115,8 @@ export function asker(ask, take, fail) {
 	};
 }
 
-/** What a view asks: its answers, or why there is none in said, where all can
- * read it; ready is when either is shown for the first time.
+/** Asks a view's questions: answers go to take, and error messages into the
+ * element `said`. ready is fulfilled when either is shown for the first time.
  * @param {Ask} ask @param {(answer: any) => void} take @param {any} said */
 export function viewAsker(ask, take, said) {
 	/** @type {(value?: unknown) => void} */
@@ -133,7 +134,8 @@ export function viewAsker(ask, take, said) {
 	return { ...asking, ready };
 }
 
-/** Whether all that was answered is of another run. @param {object} changes */
+/** Whether the changes choose another run, to which no earlier answer applies.
+ * @param {object} changes */
 export const isOtherRun = changes =>
 	"trace" in changes || "args" in changes || "device" in changes;
 
@@ -143,7 +145,7 @@ const HUES = [212, 28, 145, 340, 265, 185, 50, 5, 95, 300, 235, 165];
 
 const dark = () => window.matchMedia("(prefers-color-scheme: dark)").matches;
 
-/** Of a group by its rank, as red, green, blue.
+/** The colour of the group with this rank, as red, green, blue.
  * @param {number} rank @returns {[number, number, number]} */
 export function colour(rank) {
 	const round = Math.floor(rank / HUES.length) % 3;
@@ -167,7 +169,8 @@ export const css = rank => `rgb(${colour(rank).join(" ")})`;
 export const variable = (element, name) =>
 	getComputedStyle(element).getPropertyValue("--" + name).trim() || "#888";
 
-/** Calls when light becomes dark, or the other way; returns what ends it.
+/** Calls `call` when the theme changes between light and dark; returns a
+ * function that ends this.
  * @param {() => void} call */
 export function watchTheme(call) {
 	const query = window.matchMedia("(prefers-color-scheme: dark)");
@@ -175,7 +178,8 @@ export function watchTheme(call) {
 	return () => query.removeEventListener("change", call);
 }
 
-/** One call a frame, however often it is asked for. @param {() => void} draw */
+/** Draws once per frame, however often it is requested.
+ * @param {() => void} draw */
 export function eachFrame(draw) {
 	let asked = 0;
 	return () => {
@@ -184,11 +188,12 @@ export function eachFrame(draw) {
 	};
 }
 
-/** As large as its element, in the screen's pixels; returns what ends it.
+/** Keeps a canvas as large as its element, in the screen's pixels; returns a
+ * function that ends this.
  * @param {HTMLCanvasElement} canvas @param {() => void} resized */
 export function fit(canvas, resized) {
 	const observer = new ResizeObserver(() => {
-		if (!canvas.clientWidth) return; /* hidden: it will be back */
+		if (!canvas.clientWidth) return; /* hidden for now */
 		const scale = window.devicePixelRatio || 1;
 		canvas.width = Math.max(1, Math.round(canvas.clientWidth * scale));
 		canvas.height = Math.max(1, Math.round(canvas.clientHeight * scale));
@@ -198,8 +203,8 @@ export function fit(canvas, resized) {
 	return () => observer.disconnect();
 }
 
-/** What a view is coloured or stacked by: what the trace knows of its blocks,
- * as its answers list it.
+/** A control for what a view is coloured or stacked by: the groupings that its
+ * answers list.
  * @param {string} label @param {Options} options whose by is set
  * @param {() => void} chosen */
 export function choiceOfBy(label, options, chosen) {
@@ -222,7 +227,8 @@ export function choiceOfBy(label, options, chosen) {
 	return { element: make("label", "choice", label + " ", select), offer };
 }
 
-/** A box to tick. @param {string} text @param {boolean} isTicked
+/** A checkbox.
+ * @param {string} text @param {boolean} isTicked
  * @param {(isTicked: boolean) => void} changed */
 export function tick(text, isTicked, changed) {
 	const input = make("input", "");
@@ -234,7 +240,8 @@ export function tick(text, isTicked, changed) {
 
 /* ---- canvases ---- */
 
-/** One that the keyboard reaches. @param {string} name @param {string} role
+/** A canvas that can have the keyboard focus.
+ * @param {string} name @param {string} role
  * @returns {HTMLCanvasElement} */
 export function stage(name, role) {
 	const canvas = make("canvas", name);
@@ -243,7 +250,8 @@ export function stage(name, role) {
 	return canvas;
 }
 
-/** Empty, to be drawn on in CSS pixels. @param {HTMLCanvasElement} canvas */
+/** Clears a canvas, for drawing in CSS pixels.
+ * @param {HTMLCanvasElement} canvas */
 export function cleared(canvas) {
 	const c = /** @type {CanvasRenderingContext2D} */ (
 		canvas.getContext("2d"));
@@ -264,14 +272,16 @@ export function onKeys(element, keys, isThere) {
 	});
 }
 
-/** Where the mouse is, in an element. @param {Element} element
+/** The mouse's position in an element.
+ * @param {Element} element
  * @param {MouseEvent} event @returns {[number, number]} */
 export function placeIn(element, event) {
 	const box = element.getBoundingClientRect();
 	return [event.clientX - box.left, event.clientY - box.top];
 }
 
-/** Tells the page. @param {Element} element @param {string} name
+/** Notifies the page by an event of the element.
+ * @param {Element} element @param {string} name
  * @param {object} detail */
 export const tell = (element, name, detail) =>
 	element.dispatchEvent(new CustomEvent("gpupool-" + name,
@@ -325,7 +335,7 @@ export function blockTeller(element, ask, options) {
 			asking.put(question({ ...options, by: undefined }, "block",
 				"--block", String(id), "--at", String(event)));
 		},
-		/** What was told is of another run. */
+		/** What is shown is from another run. */
 		forget() {
 			asking.end();
 			asking = begin();

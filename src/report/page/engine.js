@@ -10,9 +10,9 @@
  */
 
 const NO_FILE = 8; /* WASI's EBADF: there are no files */
-const MOST = 2 ** 32 - 2 ** 16; /* bytes that its memory may have */
+const MOST = 2 ** 32 - 2 ** 16; /* most bytes that its memory can have */
 
-/** What WASI's library wants to be there.
+/** The imports that WASI's library needs.
  * @param {WebAssembly.Module} module
  * @param {() => DataView} view of the memory, which may have moved */
 function imports(module, view) {
@@ -79,7 +79,7 @@ export class Engine {
 		return { status, out: this.bytes(0),
 			err: new TextDecoder().decode(this.bytes(1)) };
 	}
-	/** Holds a trace under its name.
+	/** Reads a trace and holds it under its name.
 	 * @param {string} name
 	 * @param {number} size
 	 * @param {AsyncIterable<Uint8Array> | Iterable<Uint8Array>} parts
@@ -95,7 +95,7 @@ export class Engine {
 		}
 		return this.answer(this.calls.gp_page_read(this.text(name), to, at));
 	}
-	/** @param {string[]} argv what stands behind "gpupool" */
+	/** @param {string[]} argv the arguments after "gpupool" */
 	ask(argv) {
 		const words = argv.join("\0");
 		return this.answer(this.calls.gp_page_ask(this.text(words),

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The list of events, to step through and to search.  Only the rows that are
- * seen are asked for and built, however many there are.
+ * The list of events, to step through and to search. Only the visible rows are
+ * requested and built, however many rows there are.
  */
 import { bytes, count, counted, isOtherRun, make, onKeys, question, tell,
 	viewAsker } from "./common.js";
 
 const ROW = 24;            /* pixels */
-const TALLEST = 8_000_000; /* browsers know no taller element */
-const AROUND = 60;         /* rows asked for beyond those that are seen */
+const TALLEST = 8_000_000; /* browsers limit the height of an element */
+const AROUND = 60;         /* rows requested beyond the visible ones */
 
 const OPS = [["", "all events"], ["alloc", "allocations"], ["free", "frees"],
 	["alloc,free", "allocations and frees"],
@@ -71,7 +71,7 @@ export function mount(element, ask, options) {
 	element.replaceChildren(root);
 
 	const asking = viewAsker(ask, taken, said);
-	/* Which row an event is: those found before it are counted. */
+	/* Finds the row of an event by counting the matches before it. */
 	const counting = viewAsker(ask, given => {
 		wantsEvent = -1;
 		if (found) go(Math.min(given.found, found - 1), false);
@@ -86,7 +86,8 @@ export function mount(element, ask, options) {
 
 	const seen = () => Math.ceil(scroller.clientHeight / ROW) + 1;
 	const height = () => Math.min(TALLEST, found * ROW);
-	/* With more rows than an element can be tall, a pixel is several. */
+	/* If there are more rows than an element can be tall, a pixel stands
+	 * for several. */
 	const topRow = () => {
 		const room = Math.max(1, height() - scroller.clientHeight);
 		const last = Math.max(0, found - scroller.clientHeight / ROW);

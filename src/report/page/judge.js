@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* What the judge says of a run, and what explains it: gpupool explain's page, of
- * which only our own elements are taken, with no scripts. */
+/* The verdict on a run and its explanation, from the page of gpupool explain,
+ * of which only gpupool's own elements are taken, without scripts. */
 
 /** A page as text. @param {Uint8Array} bytes */
 export const parsePage = bytes => new DOMParser().parseFromString(
 	new TextDecoder().decode(bytes), "text/html");
 
-/** The device's part goes into the two boxes: of two runs the verdict on the
- * last.  Of several ranks, the one that is explained may be another than the one
- * whose numbers are shown, and is named.
+/** Puts the device's part into the two boxes; with two runs, the verdict on the
+ * last. With several ranks, the one that is explained may differ from the one
+ * whose numbers are shown, so it is named.
  * @param {Document | Element} page @param {number} device its index
  * @param {HTMLElement} verdict @param {HTMLElement} findings */
 export function showJudged(page, device, verdict, findings) {

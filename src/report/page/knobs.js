@@ -7,10 +7,10 @@
  * @property {string} default @property {string | null} alias_of
  * @property {string} sentence */
 
-/** Settings by name; those that are not there are PyTorch's default.
+/** Settings by name; those that are missing have PyTorch's default.
  * @typedef {Map<string, string>} Settings */
 
-/** "a:1,b:[2:3,4:5]", cut at the commas outside of brackets.
+/** Parses "a:1,b:[2:3,4:5]", cutting at the commas outside of brackets.
  * @param {string} conf @returns {Settings} */
 export function parseConf(conf) {
 	const settings = new Map();
@@ -38,7 +38,7 @@ const RATIOS = Array.from({ length: 19 }, (_, i) =>
 	((i + 1) / 20).toFixed(2).replace(/0$/, ""));
 const DIVISIONS = [1, 2, 4, 8, 16, 32, 64];
 
-/** What a slider or a list offers, behind "not set".
+/** What a slider or a list offers, after "not set".
  * @param {Knob} knob @returns {string[] | null} */
 function choices(knob) {
 	switch (knob.type) {
@@ -123,8 +123,8 @@ class Control {
 			this.input.value = value;
 		this.show();
 	}
-	/** The first choice not below the value: a value between two stays as it
-	 * is until the slider moves.
+	/** The slider's position: the first choice not below the value. A value
+	 * between two choices is kept until the slider moves.
 	 * @param {string} value */
 	place(value) {
 		const list = /** @type {string[]} */ (this.list);

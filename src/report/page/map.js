@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Segments and blocks at a moment: segments from the largest down, one behind
- * another, and in each its blocks by address; what pins free memory is framed.
+ * Segments and blocks at a moment: segments one after another, the largest
+ * first, and in each its blocks by address; what pins free memory is framed.
  */
 import { blockTeller, bytes, choiceOfBy, cleared, count, counted, css,
 	eachFrame, fit, isOtherRun, make, onKeys, placeIn, question, stage,
 	tick, variable, viewAsker, watchTheme } from "./common.js";
 
-const LINES = 26;          /* at least so many for all that is reserved */
+const LINES = 26;          /* least number of lines for all reserved memory */
 const LINE = 22, BAR = 15; /* pixels */
 const GAP = 3;             /* between segments */
 const PINS = 20;           /* listed */
 
-/** Where segments lie: {x, y, width} by segment, and how tall it all is.
+/** The layout: {x, y, width} by segment, and the total height.
  * @param {any[]} segments @param {number} width */
 function lay(segments, width) {
 	const all = segments.reduce((sum, s) => sum + s.bytes, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the page's other parts come from: in a folder they lie beside it, in a
- * page that is one file they stand in it. */
+/* Where the page's other parts come from: files beside it in a folder, or, if
+ * the page is a single file, its own elements. */
 
 /** @param {string} id */
 const inside = id => document.getElementById(id)?.textContent?.trim();

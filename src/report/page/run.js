@@ -5,7 +5,7 @@ import { bytes as bytesText, count as countText, counted,
 
 /** @typedef {any} Device A device of a run. */
 
-/** The device of the most reserved.
+/** The device with the most reserved memory.
  * @param {any} report */
 export function fullest(report) {
 	const devices = report.runs[0].devices;
@@ -40,8 +40,8 @@ function reservedText(d) {
 		`${bytesText(d.estimate.low)} to ${bytesText(d.estimate.high)}` : text;
 }
 
-/** Those of the replay's own peak are left out where that is not shown, and
- * those that a trace does not have.
+/** The rows of the table. Those of the replay's own peak are left out if it is
+ * not shown, as are those that a trace does not have.
  * @type {{ label: string, of: (d: Device) => number,
  *	text: (n: number) => string, isOfPeak?: boolean }[]} */
 const rows = [
@@ -91,7 +91,7 @@ export function showNumbers(table, before, now) {
 	}));
 }
 
-/** How far a trace can be relied upon.
+/** Shows how reliable a trace is.
  * @param {HTMLElement} box @param {any} trace of a report */
 export function tellDoubts(box, trace) {
 	box.replaceChildren(...[["Path:", trace.values],
@@ -100,7 +100,8 @@ export function tellDoubts(box, trace) {
 			make("b", "", title), " " + text)));
 }
 
-/** Why the peak is not the whole program's. @param {HTMLElement} box
+/** Shows why the peak is not the whole program's.
+ * @param {HTMLElement} box
  * @param {Device} d */
 export function tellPeak(box, d) {
 	const recorded = d.measures.recorded_reserved_bytes ?? 0;
@@ -120,7 +121,8 @@ export function tellPeak(box, d) {
 	box.textContent = told.join(" ");
 }
 
-/** What the run itself tells, until the judge has spoken: see judge.js.
+/** Shows what the run itself says, until the judge's verdict is there: see
+ * judge.js.
  * @param {HTMLElement} box @param {Device} d */
 export function showOutcome(box, d) {
 	const ooms = d.measures.num_ooms;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables that sort: a click on a column's head, again for the other way. */
+/* Sortable tables: a click on a column's head sorts by it, and another one in
+ * the opposite order. */
 "use strict";
 (() => {
 function makeSortable(table) {
@@ -25,7 +26,7 @@ function makeSortable(table) {
 }
 
 document.querySelectorAll("table.sortable").forEach(makeSortable);
-/* Those that came later. */
+/* Tables that were added later. */
 addEventListener("gpupool-tables", e => {
 	for (const table of e.target.querySelectorAll("table.sortable"))
 		if (!table.tHead.querySelector("button")) makeSortable(table);

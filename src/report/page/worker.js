@@ -35,7 +35,7 @@ addEventListener("message", async event => {
 		const reply = await answer(id, question);
 		postMessage({ id, reply });
 	} catch (error) {
-		/* What it left in memory is not to be trusted any more. */
+		/* The state of its memory can no longer be trusted. */
 		postMessage({ id, broken: String(error instanceof Error
 			? error.message : error) });
 	}
