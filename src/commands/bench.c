@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gpupool bench: what the calls of a device take, or reading and replaying a
+ * gpupool bench: measures the calls of a device, or reading and replaying a
  * trace.
  */
 #include <stdio.h>
@@ -18,7 +18,7 @@
 #include "commands/trace_file.h"
 #include "report/report.h"
 
-/* ---- gpupool, for a trace ---- */
+/* ---- gpupool itself, for a trace ---- */
 
 #define RUNS 10
 

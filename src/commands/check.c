@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gpupool check: runs held to their limits and their baseline. */
+/* gpupool check: compares runs with their limits and their baseline. */
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ struct holding {
 	const struct gp_gate *gate;
 	const struct gp_numbers *numbers;
 	const struct gp_baseline *baseline;
-	struct gp_arena *arena; /* of what the result points to */
+	struct gp_arena *arena; /* owns what the result points to */
 	uint64_t max_input;	/* struct gp_input_config's most_bytes */
 	bool is_update;		/* nothing is judged */
 };
@@ -47,7 +47,7 @@ struct held_run {
 	struct gp_fingerprint_maker *makers; /* per device */
 };
 
-/* A folder of ranks has no baseline of its own: its files have. */
+/* A folder of ranks has no baseline of its own: its files have theirs. */
 static enum gp_status refuse_folder(struct gp_diag *diag)
 {
 	gp_diag_hint(diag, "a run has one trace: give each rank's file a run "
@@ -85,7 +85,7 @@ static enum gp_status make_plan(struct held_run *s)
 	if (status == GP_OK && asked->capacity)
 		status = gp_replay_decides(s->trace, asked->capacity, diag);
 
-	/* The error is in the file, not in a flag. */
+	/* The error is in the file, not on the command line. */
 	if (status == GP_USAGE) {
 		gp_diag_file(diag, s->config->gate->path);
 		status = GP_INPUT;
@@ -215,7 +215,7 @@ static enum gp_status check_devices(const struct held_run *s)
 		"the baseline is stale: the trace now has other devices");
 }
 
-/* A program that recorded nothing keeps every limit. */
+/* Fails a program that recorded nothing: it would be within every limit. */
 static enum gp_status check_requests(const struct held_run *s)
 {
 	uint64_t then = 0, now = 0;
@@ -254,7 +254,8 @@ static enum gp_status look_again(struct held_run *s, size_t d,
 	return status;
 }
 
-/* "../x", "./x", "a//b" and what is not below this folder are other names. */
+/* False for "../x", "./x", "a//b" and paths outside this folder: such a path is
+ * not the file's usual name. */
 static bool is_plain_path(const char *path)
 {
 	for (;;) {
@@ -269,9 +270,9 @@ static bool is_plain_path(const char *path)
 	}
 }
 
-/* A recorded path may be of another machine. It is taken for the file below the
- * working directory that matches the longest end of it; installed packages are
- * skipped. */
+/* A recorded path may be from another machine. It is taken to mean the file
+ * below the working directory that shares the longest end with it; installed
+ * packages are skipped. */
 static void find_source(struct gp_gate_verdict *v)
 {
 	const char *at = v->source;
@@ -358,8 +359,8 @@ static enum gp_status judge(struct held_run *s)
 	return status > worst ? status : worst;
 }
 
-/* Drops numbers without limits from a record: baselines are short, for reading
- * diffs. */
+/* Removes numbers without limits from a record: baselines are kept short, so
+ * that their diffs can be read. */
 static void forget_others(struct held_run *s)
 {
 	const struct gp_numbers *numbers = s->config->numbers;
@@ -380,8 +381,8 @@ static void forget_others(struct held_run *s)
 	}
 }
 
-/* Adds the file's name to a hint to write the baseline again, unless it is the
- * default one. */
+/* Adds the file's name to a hint about writing the baseline again, unless it is
+ * the default one. */
 static void name_gate(struct gp_diag *diag, const char *path)
 {
 	static const char update[] = "check --update";
@@ -440,7 +441,7 @@ struct file {
 	struct gp_gate *gate;
 	struct gp_baseline *baseline;
 	struct gp_gate_result *results;
-	struct gp_arena *arenas; /* one a result: each has one thread */
+	struct gp_arena *arenas; /* one per result: each has one thread */
 	size_t count;
 };
 
@@ -563,7 +564,7 @@ static enum gp_status check_only(const struct session *s, struct gp_diag *diag)
 	return no_such_run(s, diag);
 }
 
-/* Reports runs of the baseline that the file no longer lists. */
+/* Reports runs in the baseline that the file no longer lists. */
 static enum gp_status check_leftovers(const struct session *s,
 				      struct gp_diag *diag)
 {
@@ -592,7 +593,7 @@ static enum gp_status check_leftovers(const struct session *s,
 
 /* ---- runs ---- */
 
-/* What a thread pool works on. */
+/* The argument of the thread pool's callbacks. */
 struct work {
 	const struct session *session;
 	struct file *file;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gpupool check-engine: whether an engine keeps what engines promise. */
+/* gpupool check-engine: tests the promises of an engine. */
 #include <stdio.h>
 
 #include "commands/command.h"

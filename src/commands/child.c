@@ -21,7 +21,7 @@ static const int passed[] = { SIGINT,  SIGQUIT, SIGTERM, SIGHUP,
 
 static volatile sig_atomic_t running;
 
-/* Passes a signal on, unless it is the terminal's, which reaches the child as
+/* Forwards a signal, unless it is from the terminal: then the child gets it as
  * well. */
 static void pass_on(int number, siginfo_t *info, void *context)
 {

@@ -11,7 +11,7 @@ struct gp_child {
 	const char *const *command;	   /* ends with NULL */
 	void (*prepare)(const void *data); /* in the child, before it runs */
 	const void *data;
-	int ending; /* as waitpid has it */
+	int ending; /* as from waitpid */
 };
 
 /* Runs it and waits for its end. It shares our input and output; signals sent
@@ -21,8 +21,8 @@ enum gp_status gp_child_run(struct gp_child *child, struct gp_diag *diag);
 /* Prints to standard error if a signal ended it. */
 void gp_child_repeat_signal(const struct gp_child *child);
 
-/* Whether a process that it started is still running: after gp_child_adopt,
- * orphans become children of this process. */
+/* Whether a process that the child started is still running: after
+ * gp_child_adopt, orphans become children of this process. */
 void gp_child_adopt(void);
 bool gp_child_left_one(void);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The commands there are, and the options that several of them take. */
+/* The list of commands, and the options that several of them take. */
 #include "commands/command.h"
 
 #include <string.h>

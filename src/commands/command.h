@@ -45,10 +45,10 @@ struct gp_command {
 	size_t least, most;   /* operands */
 	const char *sentence;
 	const char *about; /* paragraphs for its help; NULL: none */
-	/* Names of those that it takes, in the order of its help, before
-	 * --help; NULL: none.  See gp_command_option. */
+	/* Names of the options that it takes, in the order of its help, before
+	 * --help; NULL: none. See gp_command_option. */
 	const char *options;
-	/* Those that are not in gp_common_options; ends with { 0 }. */
+	/* Its options that are not in gp_common_options; ends with { 0 }. */
 	const struct gp_option *own;
 	bool takes_settings; /* each by a flag: gp_knob_table */
 	bool takes_what_ifs; /* gp_what_if_table */
@@ -58,14 +58,14 @@ struct gp_command {
 			      struct gp_diag *diag);
 };
 
-/* For commands that take several traces. */
+/* The paragraph on ranks, for commands that take several traces. */
 #define GP_ABOUT_RANKS                                                         \
 	"TRACE may be a folder: all traces in it. Several traces are ranks "   \
 	"of one job: those that are alike are replayed once, and the worst "   \
 	"of them is reported in full."
 
 extern const struct gp_option gp_common_options[]; /* ends with { 0 } */
-/* The option of that index; --help is the last; NULL behind it. */
+/* The option with that index; the last one is --help, followed by NULL. */
 const struct gp_option *gp_command_option(const struct gp_command *command,
 					  size_t index);
 
@@ -73,15 +73,15 @@ const struct gp_option *gp_command_option(const struct gp_command *command,
 struct gp_flag {
 	const char *name;
 	const char *argument; /* NULL: none */
-	bool is_optional;     /* the argument: it may be left out */
+	bool is_optional;     /* the argument may be left out */
 	const char *sentence;
-	/* What the flag is: one of these, or a format by its own name. */
+	/* What the flag is: one of these; a format has only its name. */
 	const struct gp_option *option;
 	const struct gp_knob *knob;
 	const struct gp_what_if_row *what_if;
 	enum gp_format format;
 };
-/* All flags of a command: returns how many; the caller frees the list. */
+/* All flags of a command: returns their number; the caller frees the list. */
 size_t gp_command_flags(const struct gp_command *command,
 			struct gp_flag **flags);
 
@@ -127,7 +127,7 @@ extern const struct gp_command *const gp_commands[];
 /* NULL: there is none of that name. */
 const struct gp_command *gp_command_find(const char *name);
 
-/* GP_USAGE, with a hint at the name that was probably meant. */
+/* GP_USAGE, with a hint about the name that was probably meant. */
 enum gp_status gp_command_unknown(const char *name, struct gp_diag *diag);
 
 /*
@@ -137,7 +137,7 @@ enum gp_status gp_command_unknown(const char *name, struct gp_diag *diag);
  */
 enum gp_status gp_command_line(int argc, char **argv, struct gp_diag *diag);
 
-/* The command that runs if a trace is given in place of a command. */
+/* The command that runs if a trace takes the place of a command. */
 #define GP_COMMAND_OF_TRACE "look"
 
 #endif

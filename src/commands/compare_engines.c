@@ -38,8 +38,8 @@ struct session {
 	struct gp_engines_report report;
 	struct gp_prices *own_prices;
 	size_t entry_room, run_room;
-	enum gp_status worst;	 /* of runs that could not be */
-	const char *failed_with; /* the engine of the first of these */
+	enum gp_status worst;	 /* the worst status of runs that failed */
+	const char *failed_with; /* the engine of the first such run */
 };
 
 /* ---- what is compared ---- */
@@ -87,8 +87,8 @@ static enum gp_status add_engines(struct session *s, struct gp_diag *diag)
 	size_t count;
 	bool has_all;
 
-	/* --alloc-conf is for PyTorch's allocator of devices, or of the host.
-	 */
+	/* --alloc-conf is either for PyTorch's allocator of devices, or for
+	 * that of the host. */
 	if (!gp_engine_is_of_host(one))
 		one = gp_engine_table(&count);
 	if (!list)
@@ -148,8 +148,9 @@ static void note(struct session *s, struct gp_engine_run *run,
 	run->lacks_room = result->others.missing > 0;
 }
 
-/* As many as take about a second, and a few in any case; no more of an engine
- * that is not part of gpupool, as each replay starts a process. */
+/* As many tries as take about a second, and a few in any case. An engine that
+ * is not part of gpupool gets no more than a few, because each replay starts a
+ * process. */
 static uint32_t need_tries(const struct gp_engine *engine,
 			   const struct gp_device_trace *device)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gpupool completions: what completes the command line in a shell, made of what
- * the commands declare and of the tables that their arguments are looked up in.
+ * gpupool completions: what a shell needs to complete command lines, made from
+ * the declarations of the commands and from the tables in which their arguments
+ * are looked up.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -134,7 +135,7 @@ static char *words_of(const char *name, const char *argument)
 	if (!words)
 		return gp_mem_copy_text("", 0);
 	if (*words)
-		words[strlen(words) - 1] = '\0'; /* the space behind the last */
+		words[strlen(words) - 1] = '\0'; /* the last space */
 	return words;
 }
 
@@ -150,8 +151,8 @@ static bool is_file(const char *argument)
 struct flag {
 	const char *name;     /* "--format" */
 	char letter;	      /* 0: none */
-	const char *argument; /* NULL: it takes none, or need not */
-	const char *words;    /* that the argument may be; "" */
+	const char *argument; /* NULL: none, or it is optional */
+	const char *words;    /* words that the argument may be; "": unknown */
 	const char *sentence;
 	bool is_repeated;
 };

@@ -14,7 +14,7 @@
 #include "report/exchange/exchange.h"
 #include "report/page.h"
 
-/* ---- a run: where to ---- */
+/* ---- a run: its formats ---- */
 
 static const struct {
 	const char *suffix;
@@ -42,7 +42,7 @@ struct conversion {
 	struct gp_progress progress;
 };
 
-/* The index of a format of runs; FORMS: it is one of traces. */
+/* The index of a format of runs; FORMS: it is a format of traces. */
 static size_t form_of(enum gp_format asked)
 {
 	size_t i = 0;
@@ -58,7 +58,7 @@ static bool is_of_runs(enum gp_format format)
 	return form_of(format) < FORMS;
 }
 
-/* The same by the name of a file. */
+/* The same, by the suffix of a file's name. */
 static size_t form_named(const char *path, size_t length)
 {
 	size_t i = 0;
@@ -235,7 +235,7 @@ static enum gp_status find_out(const struct gp_options *options,
 	return GP_OK;
 }
 
-/* Whether a what-if is found by replays, which a capacity is for. */
+/* Whether a what-if is found by replays, for which a capacity can be given. */
 static bool is_searched(const struct gp_options *options)
 {
 	for (size_t i = 0; i < options->what_if_count; i++)
@@ -283,8 +283,9 @@ static enum gp_status check(const struct gp_options *options, const char *out,
 		"the ending of %s is a format of runs, not of traces", out);
 }
 
-/* Writes the trace as altered by the what-ifs, with release and memory filled
- * in: a replay could not infer them from recorded outcomes any more. */
+/* Writes the trace as altered by the what-ifs. The release and the memory are
+ * filled in, because a replay could no longer infer them from recorded
+ * outcomes. */
 static enum gp_status write_altered(const struct gp_options *options,
 				    const struct gp_trace *trace,
 				    const struct gp_trace_form *form,

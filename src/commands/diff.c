@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gpupool diff: two runs, and what the difference is made of. */
+/* gpupool diff: two runs, and a breakdown of their difference. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,10 +30,12 @@ struct side {
 	uint64_t *moments;		 /* by device; GP_AT_FULLEST: its own */
 };
 
-/* Classes of ranks that are compared: so many pairs of files. */
+/* Two classes of ranks that are compared; they stand for that many pairs of
+ * files. */
 struct class_pair {
 	const struct gp_rank_class *a, *b; /* borrowed */
-	/* Of the first pair; a name is the path below the operand's folder. */
+	/* From the first pair; a name is the path below the operand's
+	 * folder. */
 	const char *a_path, *b_path, *a_name, *b_name;
 	size_t files;
 };
@@ -62,7 +64,7 @@ struct rank_file {
 	const char *path, *name;
 	size_t length; /* of the name, without .gz or .zst */
 	const struct gp_rank_class *class;   /* NULL: it could not be read */
-	const struct gp_rank_unread *unread; /* then why */
+	const struct gp_rank_unread *unread; /* NULL: it could be read */
 };
 
 struct rank_files {
@@ -91,7 +93,8 @@ static struct rank_file file_of(const char *path, const char *folder)
 	return file;
 }
 
-/* With those that could not be read: they are there, too. The caller frees. */
+/* All files, including those that could not be read. The caller frees the
+ * list. */
 static struct rank_files list_files(const struct gp_ranks *ranks,
 				    const char *operand)
 {
@@ -152,7 +155,8 @@ static void add_pair(struct class_pairs *pairs, const struct rank_file *a,
 		pairs->a_lost = a->unread;
 }
 
-/* A file that cannot be read is not also reported as without counterpart. */
+/* A file that could not be read is not also reported as lacking a
+ * counterpart. */
 static void note_single(size_t *count, const char **name,
 			const struct rank_file *file)
 {
@@ -220,9 +224,9 @@ static enum gp_status no_pair(const struct class_pairs *pairs,
 		"none of its files has the name of one of the others");
 }
 
-/* Pairs ranks by file name. If no name matches and the counts are equal, in
- * order of names; a single file is paired with all. GP_INPUT: nothing matches.
- */
+/* Pairs ranks by file name. If no name matches but the counts are equal, pairs
+ * them in the order of their names; a single file is paired with each file of
+ * the other side. GP_INPUT: nothing matches. */
 static enum gp_status pair_ranks(const struct gp_ranks *a, const char *a_path,
 				 const struct gp_ranks *b, const char *b_path,
 				 struct class_pairs *pairs,
@@ -258,7 +262,7 @@ static enum gp_status take(struct side *side, struct gp_progress *progress,
 	return status;
 }
 
-/* options NULL: as recorded.  The moments are set. */
+/* options NULL: as recorded. The moments have to be set. */
 static enum gp_status side_make(struct side *side,
 				const struct gp_options *options,
 				struct gp_progress *progress,
@@ -390,7 +394,8 @@ struct session {
 
 /* ---- two traces, or one under other settings ---- */
 
-/* Whether two devices are compared: the only ones, or of the same ordinal. */
+/* Whether two devices are compared: each is the only one, or they have the same
+ * ordinal. */
 static bool is_pair(const struct pair *p, uint32_t i, uint32_t k)
 {
 	const struct gp_trace *a = p->a.trace, *b = p->b.trace;
@@ -426,8 +431,8 @@ static void choose_moment(struct pair *p, uint32_t i, uint32_t k,
 	p->b.moments[k] = gp_breakdown_moment(p->b.trace, k, refusals);
 }
 
-/* Runs of the same requests are compared where the program holds most; other
- * runs each where it reserves most. */
+/* Runs of the same requests are compared at the moment at which the program
+ * holds most; other runs each at their own peak of reserved memory. */
 static void choose_moments(struct pair *p)
 {
 	const struct gp_trace *a = p->a.trace, *b = p->b.trace;
@@ -440,8 +445,9 @@ static void choose_moments(struct pair *p)
 				choose_moment(p, i, k, GP_REFUSALS_COUNT);
 }
 
-/* If neither run serves everything, the most that the program would hold is not
- * there in either; returns whether that changes a moment. */
+/* If neither run serves everything, neither reaches the most that the program
+ * would hold: then requests that failed do not count. Returns whether that
+ * changes a moment. */
 static bool choose_held(struct pair *p)
 {
 	bool is_changed = false;
@@ -478,7 +484,7 @@ static enum gp_status read_ranks(struct session *s, struct gp_diag *diag)
 			  &s->pairs, diag);
 }
 
-/* Under other settings, a state without requests says nothing. */
+/* Under other settings, a state without requests shows nothing. */
 static enum gp_status drop_idle(struct session *s, struct gp_diag *diag)
 {
 	size_t kept = 0;
@@ -497,7 +503,8 @@ static enum gp_status drop_idle(struct session *s, struct gp_diag *diag)
 		gp_ranks_busy(&s->a_ranks) ? &s->b_ranks : &s->a_ranks, diag);
 }
 
-/* One trace: A is as recorded.  Two: settings are for both. */
+/* With one trace, A is the run as recorded. With two, the settings apply to
+ * both. */
 static enum gp_status make_sides(struct session *s, struct pair *p,
 				 struct gp_diag *diag)
 {
@@ -599,8 +606,8 @@ static void compare_devices(struct session *s, size_t index, uint32_t i,
 	change->divergence = divergence;
 }
 
-/* Requests that only B loses; one that loses fewer is not better than others.
- */
+/* The number of requests that B loses beyond those that A loses. Losing fewer
+ * counts as 0. */
 static uint64_t lost_of(const struct gp_change *change)
 {
 	uint64_t a = change->a.breakdown.dropped;
@@ -782,7 +789,7 @@ static enum gp_status diff_reports(struct session *s, struct gp_diag *diag)
 	return GP_OK;
 }
 
-/* ---- the whole ---- */
+/* ---- the whole command ---- */
 
 static enum gp_status nothing_alike(const struct session *s,
 				    struct gp_diag *diag)
@@ -840,7 +847,8 @@ static void write_changes(void *arg, const struct gp_report_style *style,
 		gp_change_text(s->changes, s->change_count, ranks, style, out);
 }
 
-/* GP_FAILED: a limit was given, and something could not be held to it. */
+/* GP_FAILED: a limit was given, but something was not compared and so not
+ * checked. */
 static enum gp_status all_compared(const struct session *s,
 				   struct gp_diag *diag)
 {

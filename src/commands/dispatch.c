@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A command line, from its first word to its exit status. */
+/* Runs a command line, from its first word to its exit status. */
 #include "commands/command.h"
 
 #include <stdbool.h>
@@ -62,7 +62,7 @@ static enum gp_status check_operands(const struct gp_command *command,
 			   options->operands[command->most]);
 }
 
-/* ---- what is written must not be what is read ---- */
+/* ---- outputs must not overwrite inputs ---- */
 
 static bool is_same_file(const char *a, const char *b)
 {
@@ -102,7 +102,7 @@ static bool is_same_place(const char *a, const char *b)
 	return is_same;
 }
 
-/* The operand that the command writes, as its help has it; NULL: none. */
+/* The operand that the command writes, by its name in the help; NULL: none. */
 static const char *written_operand(const struct gp_command *command,
 				   const struct gp_options *options)
 {
@@ -119,7 +119,8 @@ static const char *written_operand(const struct gp_command *command,
 
 #define FILES_OF_FLAGS 3
 
-/* What is read: the operands except the written one, and the files of flags. */
+/* The inputs: the operands except the one that is written, and the files that
+ * flags name. */
 static size_t inputs_of(const struct gp_options *options, const char *written,
 			const char **inputs)
 {
@@ -137,7 +138,7 @@ static size_t inputs_of(const struct gp_options *options, const char *written,
 	return count;
 }
 
-/* The words of a program to be run are its own. */
+/* The words of a program to be run are not checked. */
 static enum gp_status check_inputs(const struct gp_command *command,
 				   const char *const *inputs, size_t count,
 				   struct gp_diag *diag)
@@ -246,7 +247,7 @@ static enum gp_status run(const struct gp_command *command, int argc,
 	return status;
 }
 
-/* Flags in place of a command. */
+/* Flags that stand in place of a command. */
 static const struct {
 	const char *flag, *command;
 } aliases[] = {
@@ -264,8 +265,8 @@ static const char *command_name(const char *given)
 	return given;
 }
 
-/* Whether the argument is a trace, or a mistyped path of one: no command has a
- * name like that. */
+/* Whether the argument is a trace, or looks like a path: no command has such a
+ * name. */
 static bool is_trace(const char *argument)
 {
 	struct gp_trace *held = gp_session_held(argument);
@@ -275,7 +276,7 @@ static bool is_trace(const char *argument)
 	       (*argument != '-' && strpbrk(argument, "/."));
 }
 
-/* "gpupool TRACE", also with options in front of it. */
+/* "gpupool TRACE", possibly with options before it. */
 static bool begins_with_trace(int argc, char **argv)
 {
 	if (*argv[1] != '-' || !strcmp(argv[1], "-"))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* gpupool doctor: what is on this machine, and what is missing for what. */
+/* gpupool doctor: what is installed on this machine, and what is missing for
+ * which purpose. */
 #include "report/report.h"
 
 #include <jansson.h>
@@ -24,7 +25,7 @@
 
 struct session {
 	const struct gp_options *options;
-	struct gp_arena arena; /* of texts */
+	struct gp_arena arena; /* owns texts */
 	struct gp_doctor_check checks[MOST_CHECKS];
 	struct gp_doctor doctor;
 };
@@ -40,8 +41,8 @@ static const char *keep(struct session *s, const char *text)
 	return gp_arena_text(&s->arena, text, strlen(text));
 }
 
-/* Finds the home folder from there on in a text, not as a part of a longer path
- * or name. */
+/* The next place of the home folder in a text, from `from` on; it is not
+ * counted within a longer path or name. */
 static const char *find_home(const char *text, const char *from,
 			     const char *home, size_t length)
 {
@@ -57,7 +58,7 @@ static const char *find_home(const char *text, const char *from,
 	return NULL;
 }
 
-/* Replaces the home folder by ~: reports are shown to others. */
+/* Replaces the home folder by ~, because reports are shown to others. */
 static const char *without_home(struct session *s, const char *text)
 {
 	const char *home = getenv("HOME"), *from = text, *at;
@@ -153,7 +154,7 @@ static void find_stand_ins(struct session *s)
 	}
 }
 
-/* Finds prepared engines, and the releases that they decide as. */
+/* Finds prepared engines, and the releases whose decisions they make. */
 static void find_engine(struct session *s)
 {
 	struct finding finding = { .is_there = false };

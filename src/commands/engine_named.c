@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What --engine names. */
+/* Finds the engine that --engine names. */
 #include "commands/engine_named.h"
 
 #include <string.h>
@@ -35,7 +35,7 @@ enum gp_status gp_engine_named(const char *name, struct gp_engine **opened,
 {
 	enum gp_status status;
 
-	/* An engine in a process of its own has to be opened with this
+	/* An engine that runs in its own process has to be opened with this
 	 * program's path. */
 	*engine = gp_engine_find(name);
 	if (*engine && !((*engine)->settings && (*engine)->needs))

@@ -15,8 +15,8 @@ enum gp_status gp_engine_named(const char *name, struct gp_engine **opened,
 			       const struct gp_engine **engine,
 			       struct gp_diag *diag);
 
-/* How to open engines that run in a process of this program, except for their
- * path; writes the program's path to program. */
+/* How to open engines that run in a process of this program; the engine's path
+ * is not set. Writes the program's path to program. */
 struct gp_engine_library gp_engine_here(char program[PATH_MAX]);
 
 /* The list with "all" replaced by the engines that need neither a GPU nor an

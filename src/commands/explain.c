@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gpupool explain: why memory that is reserved cannot be used. */
+/* gpupool explain: why reserved memory cannot be used. */
 #include "commands/command.h"
 #include "commands/live_page.h"
 #include "commands/studying.h"
@@ -47,8 +47,8 @@ static enum gp_status explain_worst(struct session *s, struct gp_diag *diag)
 	return status;
 }
 
-/* For a page: replays the worst with a film, and adds what replays in the page.
- */
+/* For a page: replays the worst rank with a film, and adds the parts that
+ * replay in the page. */
 static enum gp_status film_worst(struct session *s, struct gp_diag *diag)
 {
 	struct gp_plan *plan = &s->ranking.plans[worst_of(s)];

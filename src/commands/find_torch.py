@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Says where PyTorch is and where packages are, behind a mark: sites print what
-they like when Python starts.  A script does not look in the current folder."""
+"""Prints where PyTorch and other packages are installed, after a mark: sites
+may print anything when Python starts. A script does not search the current
+folder."""
 
 import importlib.util
 import sys

@@ -30,14 +30,14 @@
 struct session {
 	const struct gp_options *options;
 	const struct gp_gpu *gpu;
-	char folder[PATH_MAX];	    /* of traces that are not kept */
+	char folder[PATH_MAX];	    /* of traces that are not to be kept */
 	char output[PATH_MAX];	    /* the trace, as given to record */
-	struct gp_options recorded; /* the options, as record takes them */
-	const char **words;	    /* owned; of it, with ranks */
+	struct gp_options recorded; /* as for record */
+	const char **words;	    /* owned; operands, if ranks are added */
 	char per_node[40], devices[24];
 	struct gp_recording recording;
 	struct gp_seeds seeds;
-	char *path;    /* owned; the report's, of several seeds */
+	char *path;    /* owned; the report's, if there are several seeds */
 	char **traces; /* owned */
 	struct gp_ranking ranking;
 	struct gp_studying studying;
@@ -45,7 +45,7 @@ struct session {
 	struct gp_progress progress;
 	struct gp_fit_report report;
 
-	/* Of the run on a device that is full at its size. */
+	/* For the run on a device that is full at its size. */
 	bool can_read_again; /* the standard input, from this offset on */
 	off_t input;
 	char again_folder[PATH_MAX];
@@ -55,7 +55,7 @@ struct session {
 
 /* ---- the program ---- */
 
-/* The index in "python -u train.py" where torchrun is inserted, after the
+/* The index at which torchrun is inserted into "python -u train.py", after the
  * interpreter's flags; 0: nowhere. */
 static size_t place_of_torchrun(const struct gp_options *options)
 {
@@ -142,7 +142,7 @@ static enum gp_status record(struct session *s, struct gp_diag *diag)
 	s->recorded.output = s->output;
 	s->recorded.format = GP_FORMAT_BY_NAME;
 	s->recorded.quiet = true;
-	s->recorded.stacks = true; /* who holds the memory */
+	s->recorded.stacks = true; /* to know who holds the memory */
 	s->recording = (struct gp_recording){
 		.options = &s->recorded,
 		.is_boundless = true,
@@ -185,9 +185,10 @@ static bool is_refused(struct session *s, const struct gp_trace *trace)
 	return true;
 }
 
-/* Whether memory ran out as it was recorded, of the worst rank or of another,
- * and the program went on: to an end that is well, or, of a trace, with more
- * than a program does that ends by it. */
+/* Whether the worst rank, or else another one, ran out of memory when it was
+ * recorded, and whether the program went on: it ended successfully, or, if
+ * there is only a trace, it did more than a program that ends because of the
+ * error. */
 static void look_for_oom(struct session *s)
 {
 	struct gp_fit_report *r = &s->report;
@@ -225,8 +226,9 @@ static enum gp_status explain_worst(struct session *s, struct gp_diag *diag)
 	return gp_explain(&config, &s->explain, diag);
 }
 
-/* What PyTorch cannot use is that of the device asked about, and not also that
- * of the device in the trace, of which record writes it there. */
+/* Memory that PyTorch cannot use is subtracted for the device asked about. What
+ * record has written into the trace as such memory of its own device is not
+ * subtracted, too. */
 static void limit(struct session *s, struct gp_options *options)
 {
 	const struct gp_ranks *ranks = &s->ranking.ranks;
@@ -274,7 +276,8 @@ static enum gp_status judge(struct session *s, struct gp_diag *diag)
 	s->report.worst = gp_verdict_worst(study->verdicts, study->case_count);
 	if (status == GP_OK && study->case_count)
 		status = explain_worst(s, diag);
-	/* Of a program that was recorded it says that none was used. */
+	/* A recorded program without traces is reported as not having used a
+	 * device. */
 	else if (status == GP_OK && s->options->from_trace)
 		status = gp_rank_files_requests(&s->ranking.ranks, diag);
 	gp_progress_end(&s->progress);
@@ -283,8 +286,8 @@ static enum gp_status judge(struct session *s, struct gp_diag *diag)
 
 /* ---- the program, where memory may run out ---- */
 
-/* Whether another run reads what the first one does, as far as that reads its
- * standard input. */
+/* Whether another run would read the same from its standard input as the
+ * first. */
 static void look_at_input(struct session *s)
 {
 	struct pollfd at = { .fd = STDIN_FILENO, .events = POLLIN };
@@ -299,8 +302,8 @@ static void look_at_input(struct session *s)
 			poll(&at, 1, 0) == 1 && at.revents == POLLHUP;
 }
 
-/* A program of which not all fits may catch the error and ask for less. That it
- * left a process running, or that several share a device, is no such case. */
+/* A program that does not fit may catch the error and request less. This is not
+ * tried if it left a process running, or if several share a device. */
 static bool may_do_with_less(const struct session *s)
 {
 	const struct gp_fit_report *r = &s->report;
@@ -323,7 +326,7 @@ static void note_trace(struct session *s, struct gp_trace *trace)
 			again->event = i;
 		}
 	}
-	/* The first that has one, else the first. */
+	/* Keep the first trace in which a request failed, else the first. */
 	if (s->again && (!again->ooms || again->trace)) {
 		gp_trace_destroy(trace);
 		return;
@@ -350,7 +353,7 @@ static enum gp_status read_again(struct session *s, size_t count,
 	return status;
 }
 
-/* Who holds the memory in that run, in place of the first. */
+/* Explains who holds the memory in that run, instead of in the first one. */
 static enum gp_status explain_again(struct session *s, struct gp_diag *diag)
 {
 	struct gp_fit_again *again = &s->report.again;
@@ -377,8 +380,8 @@ static enum gp_status explain_again(struct session *s, struct gp_diag *diag)
 	return gp_explain(&config, &s->explain, diag);
 }
 
-/* Draws the values that the first run had, where several seeds were asked for.
- */
+/* If several seeds were asked for, it draws the same values as the run with the
+ * largest peak. */
 static enum gp_status run_full(struct session *s,
 			       struct gp_recording *recording,
 			       struct gp_diag *diag)
@@ -408,7 +411,7 @@ static enum gp_status run_full(struct session *s,
 			       : status;
 }
 
-/* A run that cannot be made changes nothing of what is known. */
+/* If this run cannot be made, the result stays as it is. */
 static enum gp_status try_full(struct session *s, struct gp_diag *diag)
 {
 	struct gp_recording recording = { .is_silent = true };
@@ -432,9 +435,9 @@ static enum gp_status try_full(struct session *s, struct gp_diag *diag)
 
 /* ---- the answer ---- */
 
-/* "train.py" of "python -u train.py --fast", "my.train" of "python -m
- * my.train": the first word that names a file of Python or a module, else the
- * program. */
+/* The name of the program: "train.py" of "python -u train.py --fast",
+ * "my.train" of "python -m my.train". It is the first word that names a Python
+ * file or a module, else the program. */
 static const char *program_of(const struct gp_options *options)
 {
 	for (size_t i = 0; i < options->operand_count; i++) {
@@ -461,7 +464,7 @@ static void write_report(void *arg, const struct gp_report_style *style,
 		gp_report_fit_text(&s->report, style, out);
 }
 
-/* "one; other"; NULL: neither is there. */
+/* "one; other"; NULL: both are NULL. */
 static char *join(const char *one, const char *other)
 {
 	const char *between = one && other ? "; " : "";
@@ -490,7 +493,7 @@ static void add_seeds(struct session *s)
 	s->report.path = s->path;
 }
 
-/* Ranks in a folder may be of several nodes; a recording is of one. */
+/* Ranks in a folder may be from several nodes; a recording is from one. */
 static void look_for_sharers(struct session *s)
 {
 	struct gp_fit_report *r = &s->report;
@@ -616,14 +619,15 @@ struct varied {
 	struct gp_vary_report report;
 };
 
-/* As a shell has it of what it started; sys.exit(-1) is none. */
+/* Whether a shell reports this status for a process that was ended by a signal;
+ * sys.exit(-1) gives another one. */
 static bool is_of_signal(int exit)
 {
 	return exit > 128 && exit <= 128 + SIGRTMAX;
 }
 
-/* A failing program may fail with this value only, so the search goes on; not
- * after a signal. */
+/* A program may fail with this value only, so the search goes on; but not if it
+ * was ended by a signal. */
 static enum gp_status take(const struct session *s, struct varied *v,
 			   struct gp_vary_point *point, struct gp_diag *diag)
 {

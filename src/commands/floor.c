@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gpupool floor: how little memory would do. */
+/* gpupool floor: how little memory would be enough. */
 #include "study/floor/floor.h"
 
 #include <inttypes.h>
@@ -44,8 +44,8 @@ static void find(struct session *s, struct gp_floor_device *device,
 
 /* ---- of a trace ---- */
 
-/* Bytes of spans live at a peak: after its event, or before the first event,
- * unless that allocates: there is more allocated then. */
+/* The bytes of spans that are live at a peak: after its event; or before the
+ * first event, unless that is an alloc, after which more is live. */
 static uint64_t live_at(const struct gp_device_trace *trace,
 			const struct gp_spans *spans,
 			const struct gp_breakdown *peak)
@@ -75,8 +75,8 @@ static enum gp_status replay(const struct gp_replay_config *config,
 	return status;
 }
 
-/* Replays as asked; if memory runs out, with unlimited memory, since only then
- * the run holds what the packing holds. */
+/* Replays as asked; if memory runs out, without a limit, because only then does
+ * the run hold what the packing holds. */
 static enum gp_status run_device(struct session *s, uint32_t i,
 				 struct gp_floor_device *device,
 				 struct gp_diag *diag)
@@ -144,7 +144,7 @@ static enum gp_status make_plan(struct session *s, struct gp_diag *diag)
 	return status;
 }
 
-/* Spans may be a few bytes, but a device may not. */
+/* Spans may have a few bytes in total, but a device may not. */
 static enum gp_status check_capacity(uint64_t capacity, struct gp_diag *diag)
 {
 	struct gp_diag why = { 0 };
@@ -179,7 +179,7 @@ static enum gp_status do_trace(struct session *s, struct gp_diag *diag)
 
 /* ---- of a CSV ---- */
 
-/* Spans have sizes as they are, and no run. */
+/* Spans are not rounded and have no run, so some options do not apply. */
 static enum gp_status check_csv(const struct gp_options *options,
 				struct gp_diag *diag)
 {
@@ -220,7 +220,7 @@ static enum gp_status do_csv(struct session *s, struct gp_diag *diag)
 
 /* ---- the report ---- */
 
-/* Whether the packing is written, by the format or the file's name. */
+/* Whether to write the packing, according to the format or the file's name. */
 static bool is_for_csv(const struct gp_options *options)
 {
 	size_t n = options->output ? strlen(options->output) : 0;

@@ -23,8 +23,8 @@
  * each device. */
 struct session {
 	const struct gp_options *options;
-	struct gp_ranking ranking; /* for what most were recorded under */
-	const char *path;	   /* of the ranks, the one that needs most */
+	struct gp_ranking ranking; /* under the most common settings */
+	const char *path;	   /* of the rank that needs most */
 	const struct gp_trace *trace;
 	struct gp_grid grid; /* of --set */
 	struct gp_plan *plans;
@@ -91,8 +91,8 @@ static struct gp_plan *new_plan(struct session *s)
 	return &s->plans[s->run_count++];
 }
 
-/* conf NULL: the recorded settings, to which the flags add; torch NULL: as
- * given by the flags. */
+/* conf NULL: the recorded settings, to which the flags add; torch NULL: the
+ * release that the flags give. */
 static enum gp_status add_plan(struct session *s, const char *conf,
 			       const char *knobs, const char *torch,
 			       struct gp_diag *diag)
@@ -217,8 +217,8 @@ static size_t first_case_of(const struct session *s)
 	return class->first_case;
 }
 
-/* The judge's replays of that device, which are of the first plan's settings.
- * Other plans have their own, as they may run at the same time. */
+/* The judge's replays of that device, which are under the first plan's
+ * settings. Other plans have their own, as they may run at the same time. */
 static struct runs *judged_runs(const struct session *s, size_t run,
 				uint32_t device)
 {
@@ -362,7 +362,7 @@ static enum gp_status make_judged(struct session *s, struct gp_diag *diag)
 }
 
 /* Judges all classes, and continues with the one that needs most: a device that
- * does for it does for all. */
+ * is large enough for it is large enough for all. */
 static enum gp_status judge(struct session *s, struct gp_diag *diag)
 {
 	enum gp_status status = make_judged(s, diag);

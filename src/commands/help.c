@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* gpupool help, --help and version; pages of the manual and what programs read
- * that are made of tables. */
+/* gpupool help, --help and version; and the manual pages and other texts that
+ * are generated from tables. */
 #include "commands/help.h"
 
 #include <stdbool.h>
@@ -18,8 +18,8 @@
 #include "report/schema.h"
 #include "study/what_if/what_if.h"
 
-/* ---- pages of the manual that are made of tables: the words of each are a
- * file in pages/, in which a line "@name" stands for a table ---- */
+/* ---- manual pages that are generated from tables: the text of each is a file
+ * in pages/, in which a line "@name" stands for a table ---- */
 
 #define LINE 78 /* columns of a page's source */
 
@@ -158,7 +158,7 @@ static void put_what_ifs(int which, FILE *out)
 static const struct table {
 	const char *name;
 	void (*print)(int which, FILE *out);
-	int which; /* of several that are alike */
+	int which; /* selects one of several similar tables */
 } tables[] = {
 	{ "reports", put_objects, true },
 	{ "objects", put_objects, false },
@@ -192,8 +192,8 @@ static void put_page(const char *words, FILE *out)
 	}
 }
 
-/* ---- the table of settings for programs: gpupool help settings.json, of which
- * the page makes its controls ---- */
+/* ---- the table of settings for programs: gpupool help settings.json, from
+ * which the page makes its controls ---- */
 
 static const char *const types[] = {
 	[GP_KNOB_MIB] = "MiB",
@@ -456,10 +456,11 @@ static void print_what_ifs(unsigned columns, FILE *out)
 static const struct topic {
 	const char *name;
 	const char *sentence; /* NULL: not listed */
-	/* One of them; the others are the same on every terminal. */
+	/* Either of them; print_plain's output is the same on every
+	 * terminal. */
 	void (*print)(unsigned columns, FILE *out);
 	void (*print_plain)(FILE *out);
-	const char *page; /* of the manual */
+	const char *page; /* source of a manual page */
 } topics[] = {
 	{ "settings", "The allocator's settings.", .print = print_settings },
 	{ "releases", "What differs between releases of PyTorch.",
@@ -502,7 +503,7 @@ static bool print_topic(const char *name, unsigned columns, FILE *out)
 	return false;
 }
 
-/* Their names, each with a sentence. */
+/* The names of all topics, each with a sentence. */
 void gp_help_topics(FILE *out)
 {
 	for (size_t i = 0; i < TOPICS; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gpupool help, and its parts that other commands use. */
+/* gpupool help, and the parts of it that other commands use. */
 #ifndef COMMANDS_HELP_H
 #define COMMANDS_HELP_H
 
@@ -15,10 +15,11 @@ void gp_help_entry(const char *name, const char *sentence, unsigned columns,
 /* All commands in a screen. */
 void gp_help_overview(unsigned columns, FILE *out);
 
-/* The names of what it explains besides commands, each with a space behind. */
+/* The names of the topics that it explains besides commands, each followed by a
+ * space. */
 void gp_help_topics(FILE *out);
 
-/* One command with its flags. */
+/* The help of one command with its flags. */
 void gp_help_print(const struct gp_command *command, unsigned columns,
 		   FILE *out);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is installed on this machine beside gpupool. */
+/* Finds what is installed on this machine besides gpupool. */
 #include "commands/installed.h"
 
 #include <dirent.h>
@@ -23,7 +23,7 @@
 #include "commands/progress.h"
 #include "gpupool/knob.h"
 
-/* ---- the PyTorch of an interpreter: it knows where that is ---- */
+/* ---- the PyTorch of a Python interpreter, which is asked for it ---- */
 
 extern char **environ;
 
@@ -58,7 +58,8 @@ bool gp_program_find(const char *name, char *path, size_t size)
 	return false;
 }
 
-/* "#!/usr/bin/env python3" and "#!/venv/bin/python -s" name one. */
+/* Finds the interpreter in a script's first line: "#!/usr/bin/env python3",
+ * "#!/venv/bin/python -s". */
 static bool read_first_line(const char *path, char *interpreter, size_t size)
 {
 	char line[PATH_MAX] = "";
@@ -78,7 +79,8 @@ static bool read_first_line(const char *path, char *interpreter, size_t size)
 	return false;
 }
 
-/* "env X=1 python train.py", "nice python train.py": the word that is one. */
+/* Finds the interpreter among a command's words: "env X=1 python train.py",
+ * "nice python train.py". */
 static bool find_word(const char *const *command, char *path, size_t size)
 {
 	for (; *command; command++) {
@@ -231,8 +233,8 @@ static bool find_beside(const char *torch, const char *pattern, char *path,
 	return is_there;
 }
 
-/* Finds the CUDA runtime that comes with python3's PyTorch; false: there is
- * none. */
+/* Finds the CUDA runtime that was installed with python3's PyTorch; false:
+ * there is none. */
 static bool find_pytorchs(char *path, size_t size)
 {
 	static const char *const python[] = { "python3", NULL };
@@ -326,8 +328,8 @@ enum gp_status gp_torch_lib_release(const char *folder, uint8_t *release,
 
 /* ---- looking ---- */
 
-/* How well a folder fits: 0 not at all, 1 a release that decides alike, 2 the
- * release itself. */
+/* How suitable a folder is: 0 not at all, 1 its release makes the same
+ * decisions, 2 it is the release itself. */
 static int fitness(const char *folder, uint8_t release)
 {
 	struct gp_diag ignored = { 0 };
@@ -347,8 +349,8 @@ struct search {
 	char folder[PATH_MAX];
 };
 
-/* Of equally good ones, the last by name, so that the result does not depend on
- * the order of the directory. */
+/* Of several that are equally suitable, the last by name is taken, so that the
+ * result does not depend on the order of the directory. */
 static void consider(struct search *search, const char *folder)
 {
 	int fit = fitness(folder, search->release);
@@ -389,8 +391,8 @@ enum gp_status gp_torch_lib_find(uint8_t release, char **folder,
 	snprintf(path, sizeof(path), "%s/torch", program);
 	look_in(&search, path);
 	if (search.best < 2) {
-		/* The engines there are executed, so the folder must be safe.
-		 */
+		/* Engines from there are executed, so the folder must be
+		 * safe. */
 		if (gp_own_cache("torch", cache) && gp_own_is_safe(cache))
 			look_in(&search, cache);
 	}
@@ -498,8 +500,8 @@ static enum gp_status prepare(const char *path, const char *entry,
 			   "PyTorch's allocator could not be prepared");
 }
 
-/* Makes the cache folder. Its content is executed, so no other user may write
- * there. */
+/* Makes the cache folder. Its contents are executed, so no other user may be
+ * able to write there. */
 static bool make_cache(struct gp_diag *diag)
 {
 	char cache[PATH_MAX];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is installed on this machine beside gpupool. */
+/* Finds what is installed on this machine besides gpupool. */
 #ifndef COMMANDS_INSTALLED_H
 #define COMMANDS_INSTALLED_H
 
@@ -13,14 +13,14 @@
 
 struct gp_python_torch {
 	char folder[PATH_MAX]; /* .../site-packages/torch */
-	/* Where Python finds packages, a tab between. */
+	/* The folders where Python finds packages, separated by tabs. */
 	char packages[4 * PATH_MAX];
-	unsigned release; /* 15 of 2.15 */
+	unsigned release; /* 15 for 2.15 */
 	char version[40]; /* "2.15.0+cu130" */
 };
 
-/* Where the shell would find a program, or the name where it has a slash.
- * False: nowhere. */
+/* Where the shell would find a program; a name with a slash is its own path.
+ * False: it is not found. */
 bool gp_program_find(const char *name, char *path, size_t size);
 
 /* Asks the command's interpreter: the command if it is a python, else the one
@@ -34,16 +34,16 @@ enum gp_status gp_python_find_torch(const char *const *command,
  * next to this program, or where it was installed. False: there is none. */
 bool gp_simcuda_find(unsigned cuda, char path[PATH_MAX]);
 
-/* --cudart, else what GPUPOOL_CUDART names, else what the loader finds, else
- * what python3's PyTorch has. */
+/* The runtime of --cudart, else the one that GPUPOOL_CUDART names, else the one
+ * that the loader finds, else the one of python3's PyTorch. */
 enum gp_status gp_cuda_runtime_open(const struct gp_options *options,
 				    struct gp_cuda **cuda,
 				    struct gp_diag *diag);
 
 /* ---- PyTorch's own allocator ---- */
 
-/* A prepared engine of that release, or of one that decides alike, next to the
- * program or in the cache. The caller frees *folder. */
+/* A prepared engine of that release, or of one that makes the same decisions,
+ * next to the program or in the cache. The caller frees *folder. */
 enum gp_status gp_torch_lib_find(uint8_t release, char **folder,
 				 struct gp_diag *diag);
 

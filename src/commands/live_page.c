@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What replays in a page that a command writes; and gpupool page, which writes
- * what gpupool replay --format html does, or a page that waits for files. */
+/* The parts of a page that replay; and gpupool page, which writes the page of
+ * gpupool replay --format html, or one that waits for files. */
 #include "commands/live_page.h"
 
 #include <dlfcn.h>
@@ -76,7 +76,7 @@ static bool is_wasm_there(void)
 
 /* ---- parts ---- */
 
-/* What write writes, compressed; the caller frees. */
+/* What `write` writes, compressed; the caller frees *owned. */
 static enum gp_status pack(struct gp_live_part *part, char **owned,
 			   enum gp_status (*write)(void *arg, FILE *out,
 						   struct gp_diag *diag),
@@ -173,7 +173,7 @@ static void add_flag(struct gp_live_parts *parts, const char *name,
 
 #define SINGLE_FLAGS 5 /* at most, beside what-ifs */
 
-/* Settings, release and capacity are controls; the rest is flags. */
+/* Settings, release and capacity become controls; the rest becomes flags. */
 static void take_question(struct gp_live_parts *parts,
 			  const struct gp_options *options,
 			  const struct gp_plan *asked)
@@ -208,8 +208,8 @@ static void take_question(struct gp_live_parts *parts,
 			 options->what_ifs[i].argument);
 }
 
-/* Whether the run needs what a page does not have: devices, programs or
- * libraries. */
+/* Whether the run needs something that a page does not have: devices, programs
+ * or libraries. */
 static bool is_beyond(const struct gp_plan *asked)
 {
 	return asked && (asked->cuda || asked->opened || asked->torch_lib ||
@@ -287,7 +287,7 @@ static enum gp_status page_command(const struct gp_options *options,
 	page.format = GP_FORMAT_HTML;
 	if (!page.operand_count)
 		return wait_for_files(&page, diag);
-	/* Checked before the page is written, as it may fail. */
+	/* Checked before the page is written, because the check may fail. */
 	is_live = is_wasm_there();
 	status = gp_replay_command.run(&page, diag);
 	if (status == GP_OK && !is_live)

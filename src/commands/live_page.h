@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What replays in a page that a command writes: gpupool.wasm, if it was built,
- * the traces as they were read, and the flags that were given. */
+/* The parts that replay in a page: gpupool.wasm, if it was built, the traces as
+ * they were read, and the flags that were given. */
 #ifndef COMMANDS_LIVE_PAGE_H
 #define COMMANDS_LIVE_PAGE_H
 
@@ -18,7 +18,7 @@ struct gp_live_parts {
 };
 
 /* ranks NULL: no traces. asked NULL: the page begins with the run as recorded;
- * else the plan must outlive parts. Released in any case. */
+ * otherwise the plan must outlive parts. To be released in any case. */
 enum gp_status gp_live_parts_make(struct gp_live_parts *parts,
 				  const struct gp_options *options,
 				  const struct gp_ranks *ranks,

@@ -23,13 +23,13 @@ struct recorded {
 	const struct gp_trace *trace;
 	struct gp_plan plan;
 	bool is_there;		/* it could be */
-	struct gp_diag trouble; /* why not */
+	struct gp_diag trouble; /* why it could not */
 };
 
 /* The state of one run of the command. */
 struct session {
 	const struct gp_options *options;
-	struct gp_ranking ranking; /* as asked, or as recorded */
+	struct gp_ranking ranking; /* as asked for, or as recorded */
 	struct recorded *recorded;
 	size_t recorded_count, recorded_room;
 	struct gp_studying studying;
@@ -41,7 +41,7 @@ struct session {
 	struct gp_log_report log; /* path NULL: the input is a trace */
 	struct oom_logged *logs;  /* owned */
 	size_t log_count, log_room;
-	char *folder; /* owned: of all files that are no traces, with its / */
+	char *folder; /* owned: folder of the files that are not traces */
 };
 
 /* ---- what is asked ---- */
@@ -51,8 +51,8 @@ static bool has_settings(const struct session *s)
 	return s->options->alloc_conf || s->options->knobs;
 }
 
-/* The options that change the answer, as text for other commands: for the
- * judge's, or for a replay. */
+/* The options that change the answer, as text for suggested commands: for the
+ * judge's commands, or for a replay. */
 static char *make_given(const struct session *s, const struct gp_plan *asked,
 			bool is_judged)
 {
@@ -153,7 +153,7 @@ static enum gp_status explain_worst(struct session *s, struct gp_diag *diag)
 	return gp_explain(&config, &s->explain, diag);
 }
 
-/* ---- the kinds of input ---- */
+/* ---- traces and logs ---- */
 
 static enum gp_status look_at_traces(struct session *s, struct gp_diag *diag)
 {
@@ -192,14 +192,14 @@ static enum gp_status look_at_spans(struct session *s, struct gp_diag *diag)
 	return GP_OK;
 }
 
-/* Whether only a trace can answer. */
+/* Whether the options can only be answered from a trace. */
 static bool asks_for_replay(const struct gp_options *options)
 {
 	return gp_plan_is_asked(options) || options->without.count ||
 	       options->prices;
 }
 
-/* Cuts the folder to one that the path is in, too. */
+/* Shortens the folder to one that also contains the path. */
 static void share_folder(struct session *s, const char *path)
 {
 	size_t end = 0;
@@ -212,8 +212,8 @@ static void share_folder(struct session *s, const char *path)
 	s->folder[end] = '\0';
 }
 
-/* Each file that is no trace is looked at as it is read: standard input cannot
- * be read again. */
+/* A file that is not a trace is searched while it is being read: standard input
+ * cannot be read again. */
 static void take_unknown(void *arg, struct gp_source *source)
 {
 	struct session *s = arg;
@@ -230,7 +230,7 @@ static void take_unknown(void *arg, struct gp_source *source)
 	s->logs[s->log_count++] = log;
 }
 
-/* Where no input is a trace. */
+/* Reports on logs if no input is a trace. */
 static enum gp_status look_at_logs(struct session *s, enum gp_status status,
 				   struct gp_diag *diag)
 {
@@ -334,8 +334,8 @@ static enum gp_status look_command(const struct gp_options *options,
 	};
 	enum gp_status status = gp_studying_check(options, diag);
 
-	/* What is no trace may be the log of a program that ran out of
-	 * memory. */
+	/* A file that is not a trace may be the log of a program that ran out
+	 * of memory. */
 	if (!asks_for_replay(options)) {
 		s.progress.unknown.take = take_unknown;
 		s.progress.unknown.arg = &s;

@@ -10,9 +10,9 @@
 #include "commands/command.h"
 #include "commands/output.h"
 
-/* Where a standard stream is closed, the next file that is opened would take
- * its place, and what is said would be written into it. This one fails as a
- * closed stream does: it is open for the other direction only. */
+/* If a standard stream is closed, the next file that is opened would take its
+ * number, and messages would be written into it. The file opened here fails
+ * like a closed stream, because it is open for the other direction only. */
 static void hold_standard_streams(void)
 {
 	static const int modes[] = { O_WRONLY, O_RDONLY, O_RDONLY };

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gpupool mcp: a server of the Model Context Protocol on standard input and
- * output, by which assistants ask for replays.
+ * gpupool mcp: a Model Context Protocol server on standard input and output,
+ * through which assistants ask for replays.
  *
- * A message is a line of JSON-RPC 2.0.  Lines are read and written by this
- * thread alone; one call at a time runs on another, so that what comes
- * meanwhile, a ping or a cancellation, is answered at once.  Nothing that a
- * client does makes the server hold more than MOST_LINE bytes of input and
- * MOST_CALLS calls, or end.
+ * A message is a line of JSON-RPC 2.0. Only this thread reads and writes lines;
+ * one call at a time runs on another thread, so that messages that arrive
+ * meanwhile, such as a ping or a cancellation, are answered at once. No client
+ * can make the server hold more than MOST_LINE bytes of input and MOST_CALLS
+ * calls, or make it end.
  *
  * Sources: modelcontextprotocol.io's specification, revisions 2024-11-05 to
  * 2025-11-25, which begin with a handshake, and 2026-07-28, in which each
@@ -34,7 +34,7 @@
 #include "gpupool/gpupool.h"
 
 #define MOST_LINE  (1 << 20)
-#define MOST_CALLS 64 /* that wait */
+#define MOST_CALLS 64 /* waiting */
 #define MOST_BATCH 64 /* messages */
 
 /* ---- revisions of the protocol ---- */
@@ -42,7 +42,7 @@
 static const char *const by_handshake[] = { "2024-11-05", "2025-03-26",
 					    "2025-06-18", "2025-11-25" };
 #define HANDSHAKES   (sizeof(by_handshake) / sizeof(*by_handshake))
-#define BATCHES	     by_handshake[1] /* the one revision with batches */
+#define BATCHES	     by_handshake[1] /* the only revision with batches */
 #define BY_REQUEST   "2026-07-28"
 #define META_VERSION "io.modelcontextprotocol/protocolVersion"
 #define META_SERVER  "io.modelcontextprotocol/serverInfo"
@@ -59,44 +59,44 @@ enum error {
 	UNSUPPORTED_VERSION = -32022,
 };
 
-/* ---- what a session holds ---- */
+/* ---- the state of a session ---- */
 
-/* The messages of one array, which are answered in one array. */
+/* The messages of an array, whose answers are sent in an array. */
 struct batch {
 	json_t *answers; /* an array */
-	size_t open;	 /* requests that are not answered yet */
+	size_t open;	 /* requests without an answer so far */
 };
 
 struct call {
 	json_t *id, *token; /* token NULL: no progress is asked for */
 	json_t *params;
 	struct batch *batch; /* NULL: none */
-	bool is_modern;	     /* it named its revision */
+	bool is_modern;	     /* the request named its revision */
 	bool is_cancelled;
-	/* Owned by the thread while the call runs. */
+	/* Used only by the call's thread while it runs. */
 	struct gp_mcp_shelf *shelf;
 	json_t *result;
 	atomic_bool is_done;
-	int done; /* a byte is written there at the end, to wake poll() */
+	int done; /* receives a byte at the end of the call, to wake poll() */
 };
 
 struct server {
-	int in, done; /* descriptors that are read */
+	int in, done; /* descriptors to read */
 	int done_writes;
 	FILE *out;
 	char *line; /* MOST_LINE bytes */
 	size_t length;
-	bool is_overlong;    /* the rest of the line is passed over */
-	bool is_over;	     /* nothing more comes */
+	bool is_overlong;    /* the rest of the line is skipped */
+	bool is_over;	     /* the input has ended */
 	int read_error;	     /* errno that ended the input; 0: none */
-	const char *version; /* agreed upon; NULL: not yet */
+	const char *version; /* negotiated revision; NULL: none yet */
 	struct gp_mcp_shelf *shelf;
 	struct call *waiting[MOST_CALLS];
 	size_t count;
 	struct call *running; /* NULL: none */
 	pthread_t thread;
 	double began;
-	unsigned long notified; /* seconds */
+	unsigned long notified; /* time of the last notification, in seconds */
 };
 
 /* ---- answers ---- */
@@ -175,7 +175,7 @@ static const char instructions[] =
 	"for "
 	"the setting to use; every number comes from a replay.";
 
-/* ---- methods that are answered at once ---- */
+/* ---- methods that are answered immediately ---- */
 
 static const char *agree(const char *asked)
 {
@@ -310,8 +310,8 @@ static void notify_progress(struct server *s)
 			 "message", text));
 }
 
-/* Removes a waiting call; the answer of a running one is dropped, and a sweep
- * stops. */
+/* Removes a waiting call. If the call is running, its answer is dropped, and a
+ * sweep stops. */
 static void cancel(struct server *s, const json_t *params)
 {
 	const json_t *id = json_object_get(params, "requestId");
@@ -633,7 +633,7 @@ static void serve(struct server *s)
 			continue;
 		poll(polled, s->is_over ? 1 : 2, s->running ? 250 : -1);
 		if (polled[0].revents && read(s->done, &byte, 1) < 0)
-			byte = 0; /* poll() ends at once, again */
+			byte = 0; /* poll() returns immediately, once more */
 		if (s->running && atomic_load(&s->running->is_done))
 			end_call(s);
 		if (!s->is_over && polled[1].revents)
@@ -646,8 +646,8 @@ static void serve(struct server *s)
 
 /* ---- the command ---- */
 
-/* Reserves the protocol's streams: anything else that writes to standard output
- * reaches standard error, and standard input is empty. */
+/* Takes the protocol's streams for itself: anything else that writes to
+ * standard output reaches standard error, and standard input is empty. */
 static enum gp_status take_streams(struct server *s, struct gp_diag *diag)
 {
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC), out, pipes[2];

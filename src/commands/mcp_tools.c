@@ -2,9 +2,9 @@
 /*
  * The tools of gpupool mcp.
  *
- * A tool is a row: the words of a command line that it stands for, and the
- * arguments that it takes, each a flag.  The answer is what the command says,
- * as text and as JSON, of a trace that is read once.
+ * A tool is a row: the words of the command line that it stands for, and its
+ * arguments, each of which is a flag. The answer is the command's output, as
+ * text and as JSON, for a trace that is read once.
  */
 #include "commands/mcp_tools.h"
 
@@ -26,7 +26,7 @@
 #include "gpupool/ask.h"
 #include "gpupool/input.h"
 
-/* ---- which tools there are ---- */
+/* ---- the table of tools ---- */
 
 enum kind {
 	STRING,
@@ -49,13 +49,13 @@ struct argument {
 struct tool {
 	const char *name, *title, *sentence;
 	const char *command[3]; /* ends with NULL */
-	/* Keys of the JSON answer that are left out, as too long for a model to
-	 * read. */
+	/* Keys that are omitted from the JSON answer, as too long for a model
+	 * to read. */
 	const char *left_out;
-	/* Whether the text is made from the JSON by merge, as a sweep takes too
+	/* Whether merge makes the text from the JSON, because a sweep takes too
 	 * long to be run twice. */
 	bool is_merged;
-	struct argument arguments[MOST_ARGUMENTS]; /* beside the trace */
+	struct argument arguments[MOST_ARGUMENTS]; /* besides the trace */
 };
 
 #define SETTINGS                                                               \
@@ -276,14 +276,14 @@ json_t *gp_mcp_tools(void)
 	return list;
 }
 
-/* ---- traces that stay read ---- */
+/* ---- traces that are kept ---- */
 
 #define SHELF 4 /* traces: a training's may take a gigabyte each */
 
 struct kept {
 	char *path; /* owned; NULL: empty */
 	struct stat file;
-	unsigned long used; /* when, by counting */
+	unsigned long used; /* when it was last used, by a counter */
 };
 
 struct gp_mcp_shelf {
@@ -306,7 +306,8 @@ static bool is_below(const char *path, const char *folder)
 	       (whole[length] == '/' || !whole[length] || length == 1);
 }
 
-/* By a session's guard, too: a link in a folder of ranks may lead out of it. */
+/* Also called by a session's guard: a link in a folder of ranks may lead out of
+ * it. */
 static bool is_allowed(const void *arg, const char *path)
 {
 	const struct gp_mcp_shelf *shelf = arg;
@@ -371,7 +372,8 @@ static void forget(struct gp_mcp_shelf *shelf, struct kept *kept)
 	*kept = (struct kept){ 0 };
 }
 
-/* Forgets what has changed since it was read: a folder of ranks may hold it. */
+/* Drops traces whose files have changed since they were read; a folder of ranks
+ * may have kept them. */
 static void refresh(struct gp_mcp_shelf *shelf)
 {
 	for (size_t i = 0; i < SHELF; i++) {
@@ -409,8 +411,8 @@ static void keep(struct gp_mcp_shelf *shelf, const char *path,
 
 /* ---- an answer ---- */
 
-#define MOST_TEXT	(32 << 10)  /* bytes that somebody is to read */
-#define MOST_STRUCTURED (256 << 10) /* likewise, as JSON */
+#define MOST_TEXT	(32 << 10)  /* bytes of text for a reader */
+#define MOST_STRUCTURED (256 << 10) /* the same for JSON */
 
 static json_t *result_of(const char *text, size_t length, bool is_error)
 {
@@ -551,7 +553,7 @@ static json_t *add_arguments(struct question *q, const json_t *arguments)
 	names[count++] = trace_argument.name;
 	for (size_t i = 0; i < MOST_ARGUMENTS && tool->arguments[i].name; i++)
 		names[count++] = tool->arguments[i].name;
-	/* It reads alone; jansson has no const form. */
+	/* Not modified; jansson has no const version. */
 	json_object_foreach((json_t *)(uintptr_t)arguments, key, value)
 	{
 		const struct argument *argument = find_argument(tool, key);
@@ -654,7 +656,7 @@ static json_t *structured(const struct tool *tool, const struct gp_reply *reply)
 	return NULL;
 }
 
-/* The order that the question asks for, as a flag. */
+/* The order that the question asks for, as a flag of merge. */
 static const char *order_of(const struct question *q)
 {
 	static const char flag[] = "--rank-by=";
@@ -690,14 +692,14 @@ static bool merge(const struct question *q, const struct gp_reply *json,
 	return n >= 0;
 }
 
-/* An exit status of 1 is an answer: a limit that was asked for is not met. So
- * is a report without the ranks that cannot be read. */
+/* Exit status 1 is an answer: a limit that was given is exceeded. So is a
+ * report without the ranks that could not be read. */
 static bool is_error(const struct gp_reply *reply)
 {
 	return reply->status > GP_FAILED && !reply->diag.is_partial;
 }
 
-/* The text; before it, which ranks it is without. */
+/* The answer's text, after a note on the ranks that are missing from it. */
 static json_t *told(const struct gp_reply *text, const struct gp_reply *json)
 {
 	size_t said = json->diag.is_partial ? json->err_length : 0;

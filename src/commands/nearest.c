@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* "Did you mean": Levenshtein's distance, and what continues a word. */
+/* "Did you mean": Levenshtein's distance, and words with the same beginning. */
 #include "commands/nearest.h"
 
 #include <stdio.h>
@@ -8,9 +8,9 @@
 #include "base/larger.h"
 #include "gpupool/knob.h"
 
-#define LONGEST 40 /* no name of ours is longer */
+#define LONGEST 40 /* none of our names is longer */
 
-/* Insertions, deletions and replacements that turn a into b. */
+/* The number of insertions, deletions and replacements that turn a into b. */
 static size_t distance(const char *a, const char *b)
 {
 	size_t row[LONGEST + 1], length = strlen(b);
@@ -34,7 +34,7 @@ static size_t distance(const char *a, const char *b)
 	return row[length];
 }
 
-#define MOST_SETTINGS 64 /* of PyTorch's, by name */
+#define MOST_SETTINGS 64 /* more than PyTorch has */
 
 const char *gp_nearest(const char *word, const char *const *words, size_t count)
 {
@@ -49,7 +49,8 @@ const char *gp_nearest(const char *word, const char *const *words, size_t count)
 			near = words[i];
 		}
 	}
-	/* No word is near, but one may begin alike: --max-split-size-mb. */
+	/* No word is near, but one may have the same beginning:
+	 * --max-split-size-mb. */
 	for (size_t i = 0; i < count && !near && length >= 4; i++)
 		if (!strncmp(word, words[i], length < 8 ? length : 8))
 			near = words[i];
@@ -68,8 +69,8 @@ const char *gp_nearest_setting(const char *word)
 	return gp_nearest(word, names, count);
 }
 
-/* What the item's key is near to and not the same as, if the failure is about
- * it; NULL: nothing. */
+/* The setting that the item's key is near to but not equal to, if the failure
+ * is about this key; NULL: none. */
 static const char *near_key(const char *item, size_t length,
 			    const char *failure)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* "Did you mean": what a name that is not known is near to. */
+/* "Did you mean": the known name nearest to an unknown one. */
 #ifndef COMMANDS_NEAREST_H
 #define COMMANDS_NEAREST_H
 
@@ -7,14 +7,13 @@
 
 #include "gpupool/status.h"
 
-/* The one of the words that is nearest to one that is not known; NULL when none
- * is near enough to be meant. */
+/* The word that is nearest to an unknown one; NULL: none is near enough. */
 const char *gp_nearest(const char *word, const char *const *words,
 		       size_t count);
-/* The same of PyTorch's names of settings. */
+/* The same among PyTorch's names of settings. */
 const char *gp_nearest_setting(const char *word);
-/* Where a failure is about a key of these settings that is near to another one,
- * the hint says which. */
+/* If a failure is about a key of these settings that is near to another one,
+ * adds a hint that names it. */
 void gp_hint_settings(const char *conf, struct gp_diag *diag);
 
 #endif

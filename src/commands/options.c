@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The command line: getopt_long over the options of a command. */
+/* Parses command lines: getopt_long, with the options of a command. */
 #include "commands/options.h"
 
 #include <getopt.h>
@@ -141,8 +141,8 @@ static void add_text(struct gp_texts *texts, const char *text)
 	texts->items[texts->count++] = text;
 }
 
-/* Settings as pasted from a shell: strips the variable's name and quotes, in
- * place. */
+/* Accepts settings as pasted from a shell: strips the variable's name and
+ * quotes, in place. */
 static const char *pasted(char *argument)
 {
 	size_t length;
@@ -210,7 +210,7 @@ static void add_what_if(struct gp_options *options,
 		(struct gp_what_if){ row, argument };
 }
 
-/* A boolean's value may be left out, or stand in the next argument. */
+/* A boolean's value may be left out, or be the next argument. */
 static const char *knob_value(const struct gp_knob *knob, int argc, char **argv)
 {
 	const char *word;
@@ -304,7 +304,7 @@ size_t gp_command_flags(const struct gp_command *command,
 	return all.count;
 }
 
-/* ---- getopt_long's view of them ---- */
+/* ---- the flags in getopt_long's form ---- */
 
 #define SPELLING 64
 struct spelling {
@@ -317,7 +317,7 @@ struct grammar {
 	struct option *options;
 	const char **names; /* for suggestions */
 	size_t count;
-	struct spelling *spellings;   /* names that are made here, by flag */
+	struct spelling *spellings;   /* owned names of flags, by flag */
 	const struct gp_option *conf; /* NULL: it takes none */
 	const struct gp_option *own;  /* of the command; NULL: none */
 	bool takes_text;	      /* as a format */
@@ -511,7 +511,7 @@ static enum gp_status take_settings(struct gp_options *options,
 	return status;
 }
 
-/* "--capacity --strict": what stands behind it is a flag, no argument. */
+/* "--capacity --strict": what follows is a flag, not the argument. */
 static bool took_flag(const struct grammar *grammar, const char *word)
 {
 	if (optarg != word || strncmp(word, "--", 2) != 0)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a command writes: its report, other files, and words on standard error;
- * and what signals do to it.
+ * The output of a command: its report, other files, and messages on standard
+ * error; and how signals are handled meanwhile.
  *
- * A signal handler knows only globals: the two paths here are the one mutable
- * state of the program, beside where a thread's standard output goes.  They
- * change while signals are held back.
+ * A signal handler can only use globals. The two paths here, and where a
+ * thread's standard output goes, are the program's only mutable globals. They
+ * change while signals are blocked.
  */
 #include "commands/output.h"
 
@@ -98,8 +98,8 @@ unsigned gp_terminal_columns(void)
 	return is_width(columns) ? (unsigned)columns : 80;
 }
 
-/* ASCII only if the locale names another encoding than UTF-8: containers often
- * have no locale, but terminals that show Unicode. */
+/* Whether the locale names another encoding than UTF-8: then the output is
+ * ASCII. Containers often have no locale, but terminals that show Unicode. */
 static bool is_ascii_locale(void)
 {
 	static const char *const variables[] = { "LC_ALL", "LC_CTYPE", "LANG" };
@@ -373,9 +373,9 @@ enum gp_status gp_outlet_report_as_is(const struct gp_options *options,
 
 /* ---- Ctrl-C and the like ---- */
 
-/* A signal handler knows only globals. */
+/* A signal handler can only use globals. */
 static atomic_bool came;
-/* Of the question that this thread answers. */
+/* The flag of the question that this thread answers. */
 static _Thread_local const atomic_bool *by;
 
 static void note(int number)
@@ -385,8 +385,8 @@ static void note(int number)
 		catch_signal(number, end_by);
 }
 
-/* Only a second Ctrl-C ends at once: timeout(1) and logging out send their
- * signal twice. */
+/* A second Ctrl-C ends the program at once. A second signal of another kind
+ * does not: timeout(1) and logging out send theirs twice. */
 void gp_interrupt_catch(void)
 {
 	if (gp_outlet_is_redirected())

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What a command writes: its report, in a style that suits the terminal, other
- * files, and messages on standard error; and how signals are handled meanwhile.
- */
+/* The output of a command: its report, in a style that suits the terminal,
+ * other files, and messages on standard error; and how signals are handled
+ * meanwhile. */
 #ifndef COMMANDS_OUTPUT_H
 #define COMMANDS_OUTPUT_H
 
@@ -27,7 +27,7 @@ bool gp_outlet_is_redirected(void);
  */
 void gp_notice(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Columns of standard output's terminal; else COLUMNS; else 80. */
+/* The width in columns of standard output's terminal; else COLUMNS; else 80. */
 unsigned gp_terminal_columns(void);
 
 struct gp_report_style gp_terminal_style(const struct gp_options *options);
@@ -40,7 +40,7 @@ void gp_outlet_unguard(void);
 
 enum gp_status gp_outlet_open(struct gp_output *output, const char *path,
 			      struct gp_diag *diag);
-/* For a report: text for people is made safe for a terminal and a log
+/* For a report: text for people is made safe for terminals and logs
  * (base/safe.h). */
 enum gp_status gp_outlet_open_report(struct gp_output *output,
 				     const struct gp_options *options,
@@ -48,15 +48,15 @@ enum gp_status gp_outlet_open_report(struct gp_output *output,
 typedef void gp_outlet_writer(void *arg, const struct gp_report_style *style,
 			      FILE *out);
 /* Writes a command's report: opens the output that the options name, calls
- * write, and closes it. Markdown is the text, in a fenced block. */
+ * write, and closes it. In Markdown, the text is a fenced block. */
 enum gp_status gp_outlet_report(const struct gp_options *options,
 				gp_outlet_writer *write, void *arg,
 				struct gp_diag *diag);
-/* The same for a write that has its own Markdown. */
+/* The same for a writer that produces Markdown itself. */
 enum gp_status gp_outlet_report_as_is(const struct gp_options *options,
 				      gp_outlet_writer *write, void *arg,
 				      struct gp_diag *diag);
-/* Writes what gp_outlet_report would, to a stream. */
+/* Writes to a stream what gp_outlet_report would write. */
 void gp_outlet_write(const struct gp_options *options, gp_outlet_writer *write,
 		     void *arg, FILE *out);
 
@@ -65,20 +65,20 @@ void gp_outlet_write(const struct gp_options *options, gp_outlet_writer *write,
 enum gp_status gp_outlet_close(struct gp_output *output, enum gp_status status,
 			       struct gp_diag *diag);
 
-/* ---- Ctrl-C and the like, for commands that have something to put in order
- * first ---- */
+/* ---- Ctrl-C and the like, for commands that have to finish something first
+ * ---- */
 
 /* From here on the first SIGINT, SIGTERM or SIGHUP is noted, unless ignored; a
  * second SIGINT ends the program. No effect while a question is answered
  * (gpupool/ask.h). */
 void gp_interrupt_catch(void);
 bool gp_interrupt_came(void);
-/* Sets or clears it: for callers that no longer want an answer. */
+/* Sets or clears that note: for callers that no longer want an answer. */
 void gp_interrupt_set(bool is_interrupted);
 /* The same as a flag, for threads that check it themselves. */
 const atomic_bool *gp_interrupt_flag(void);
-/* What this thread does from here on is interrupted by that flag instead; NULL:
- * as before. */
+/* From here on this thread is interrupted by that flag instead; NULL: as
+ * before. */
 void gp_interrupt_by(const atomic_bool *flag);
 
 #endif

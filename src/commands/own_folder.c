@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Folders that belong to this user alone. */
+/* Folders that belong to this user alone, and where this program is. */
 #include "commands/own_folder.h"
 
 #include <dlfcn.h>
@@ -35,7 +35,7 @@ static void find_beside_library(char path[PATH_MAX])
 {
 	static const char *const places[] = {
 		"../bin/gpupool",
-		"../../bin/gpupool", /* as Debian has libraries */
+		"../../bin/gpupool", /* Debian's folder of libraries */
 		"gpupool",
 	};
 	static const char own;
@@ -79,7 +79,7 @@ void gp_own_program(char *path, size_t size)
 	snprintf(path, size, "%.*s", end ? (int)(end - program) : 0, program);
 }
 
-#define OPEN_FOLDERS 16 /* at once, while a tree of them is removed */
+#define OPEN_FOLDERS 16 /* open at the same time while a tree is removed */
 
 static bool is_private(const char *path)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Folders that belong to this user alone: their content is executed or loaded,
- * so no other user may write there. */
+/* Folders that belong to this user alone: their contents are executed or
+ * loaded, so no other user may be able to write there. */
 #ifndef COMMANDS_OWN_FOLDER_H
 #define COMMANDS_OWN_FOLDER_H
 
@@ -14,25 +14,25 @@
  * neither is set. */
 bool gp_own_cache(const char *name, char path[PATH_MAX]);
 
-/* The program gpupool: this one or, where another program asks the library, the
- * one that was installed with it; "" if unknown. */
+/* The path of the program gpupool: this one or, if another program uses the
+ * library, the one that was installed with it; "" if unknown. */
 void gp_own_path(char path[PATH_MAX]);
 /* Its folder; "" if unknown. */
 void gp_own_program(char *path, size_t size);
 
-/* Whether the path and its parent belong to this user, and no other may write
- * there. */
+/* Whether the path and its parent belong to this user, and nobody else can
+ * write there. */
 bool gp_own_is_safe(const char *path);
 
-/* Makes the folder and its missing parents, for this user only; false: they
- * cannot be made, or are not safe. */
+/* Makes the folder and its missing parents, for this user only; false: that is
+ * not possible, or the folder is not safe. */
 bool gp_own_make(const char *path);
 
-/* An empty folder in the one for temporary files. */
+/* Makes an empty folder within the one for temporary files. */
 enum gp_status gp_own_fresh(const char *name, char path[PATH_MAX],
 			    struct gp_diag *diag);
 
-/* Removes a folder with its content; nothing for "". */
+/* Removes a folder and its contents; does nothing for "". */
 void gp_own_remove(const char *path);
 
 #endif

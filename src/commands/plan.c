@@ -144,7 +144,7 @@ static void begin(struct gp_plan *plan, const struct gp_trace *trace)
 	};
 }
 
-/* Capacities as recorded, or concluded from the recording. */
+/* The capacities as recorded, or as inferred from the recording. */
 static void fit_capacity(struct gp_plan *plan,
 			 const struct gp_settings *recorded)
 {
@@ -160,7 +160,7 @@ static enum gp_status choose_release(struct gp_plan *plan, struct gp_diag *diag)
 				    &plan->choice, diag);
 }
 
-/* For a what-if the recording need not be replayable. */
+/* The same for a what-if: the recording need not be replayable. */
 static void choose_release_anyhow(struct gp_plan *plan)
 {
 	struct gp_diag reason = { 0 };
@@ -245,8 +245,8 @@ static bool runs_torch(const struct gp_plan *plan)
 	return !strcmp(plan->engine->name, "torch");
 }
 
-/* The release that is asked for, else that of the PyTorch at hand, else the
- * recorded one. */
+/* The release that is asked for, else that of the PyTorch that is used, else
+ * the recorded one. */
 static enum gp_status ask_release(struct gp_plan *plan,
 				  const struct gp_options *options,
 				  uint8_t *release, struct gp_diag *diag)
@@ -268,7 +268,7 @@ static enum gp_status ask_release(struct gp_plan *plan,
 	return GP_USAGE;
 }
 
-/* The capacity that is asked for, else the one of the recording under its own
+/* The capacity that is asked for, else that of the recording under its own
  * settings. */
 static void ask_capacity(struct gp_plan *plan, uint64_t capacity,
 			 uint8_t release)
@@ -278,8 +278,8 @@ static void ask_capacity(struct gp_plan *plan, uint64_t capacity,
 
 	gp_settings_init(&recorded, release);
 	if (!capacity) {
-		/* Stays at the defaults if that release refuses the settings.
-		 */
+		/* They stay at the defaults if that release refuses the
+		 * settings. */
 		gp_settings_parse(&recorded, gp_trace_conf(plan->trace),
 				  &ignored);
 		fit_capacity(plan, &recorded);
@@ -602,7 +602,7 @@ enum gp_status gp_plan_memory(const struct gp_plan *plan, struct gp_diag *diag)
 	return GP_OK;
 }
 
-/* ---- a recording against its replay ---- */
+/* ---- comparing a recording with its replay ---- */
 
 struct counting {
 	const struct gp_trace *trace;

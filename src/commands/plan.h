@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A plan: a run of a whole trace that is to be made, all devices one after the
- * other, and then its results. */
+/* A plan: a run of a whole trace, one device after another; and, once it has
+ * been made, its results. */
 #ifndef COMMANDS_PLAN_H
 #define COMMANDS_PLAN_H
 
@@ -15,7 +15,7 @@
 #include "study/what_if/what_if.h"
 
 struct gp_plan {
-	const struct gp_trace *trace; /* altered, where there are what-ifs */
+	const struct gp_trace *trace;	    /* altered, if there are what-ifs */
 	const struct gp_what_ifs *what_ifs; /* borrowed; NULL: none */
 	struct gp_settings settings;
 	char *conf;	 /* owned */
@@ -27,11 +27,11 @@ struct gp_plan {
 	bool check_memory, asks_itself; /* PyTorch calls the device itself */
 	bool keep_alike;		/* in the results */
 	struct gp_pool_settings pool_settings;
-	bool (*is_interrupted)(void); /* NULL: it is not asked */
+	bool (*is_interrupted)(void); /* NULL: the run is not interrupted */
 	enum gp_replay_mode mode;
 	enum gp_on_oom on_oom;
 	struct gp_release_choice choice;
-	bool has_choice;		  /* else the user chose */
+	bool has_choice;		  /* else the user chose the release */
 	uint64_t *capacity;		  /* owned; per device */
 	struct gp_replay_result *results; /* owned; per device */
 	const struct gp_replay_cut *cut;  /* borrowed; NULL: runs go on */
@@ -39,8 +39,8 @@ struct gp_plan {
 	struct gp_track *tracks; /* owned; per device; NULL: none */
 };
 
-/* A conf with what the settings' flags add to it; knobs NULL: nothing. The
- * caller frees. */
+/* A conf with the settings' flags appended; knobs NULL: none. The caller frees
+ * the text. */
 char *gp_plan_conf(const char *conf, const char *knobs);
 
 /* Whether the options ask for anything other than what was recorded. */
@@ -76,18 +76,19 @@ enum gp_status gp_plan_alter(struct gp_plan *plan,
 			     struct gp_progress *progress,
 			     struct gp_what_ifs *what_ifs,
 			     struct gp_diag *diag);
-/* Computes what an engine needs to know of the whole trace, if it does. */
+/* Computes what the engine has to know of the whole trace, if anything. */
 void gp_plan_foresee(struct gp_plan *plan);
 /* Also for a zeroed or half-made plan. */
 void gp_plan_release(struct gp_plan *plan);
 
-/* Sets, before the replay, what is kept during it. The alerts are copied. */
+/* To be called before the replay: chooses what is kept during it. Copies the
+ * alerts. */
 enum gp_track_part { GP_TRACK_THIN = 1 << 0, GP_TRACK_FILM = 1 << 1 };
 void gp_plan_track(struct gp_plan *plan, unsigned parts,
 		   const struct gp_alert *alerts, size_t count);
 
-/* Replays all devices; events: each action is written there. NULL for no
- * events, no progress. */
+/* Replays all devices, and writes each action to events; NULL: no events, or no
+ * progress. */
 enum gp_status gp_plan_play(struct gp_plan *plan, FILE *events,
 			    struct gp_progress *progress, struct gp_diag *diag);
 
@@ -100,20 +101,20 @@ struct gp_replay_config gp_plan_simulated(const struct gp_plan *plan,
 struct gp_replay_config gp_plan_config(const struct gp_plan *plan,
 				       uint32_t device);
 
-/* The replayed plan, as reports take it; borrows from the plan. */
+/* The replayed plan in the form that reports take; borrows from the plan. */
 struct gp_run gp_plan_run(const struct gp_plan *plan);
 
-/* GP_FAILED: a memory check found changed memory. */
+/* GP_FAILED: a memory check found memory that had changed. */
 enum gp_status gp_plan_memory(const struct gp_plan *plan, struct gp_diag *diag);
 
 /* GP_FAILED: recorded addresses differ, or there are none. */
 enum gp_status gp_plan_verdict(const struct gp_plan *plan,
 			       struct gp_diag *diag);
 
-/* How far a replay matches the recording, of all devices together. */
+/* How well a replay matches the recording, for all devices together. */
 struct gp_proof {
 	uint64_t allocs;
-	uint64_t addresses, same_addresses; /* that were recorded */
+	uint64_t addresses, same_addresses; /* of those that were recorded */
 	uint64_t counters, same_counters;
 	char name[96]; /* the first counter that differs; "": none */
 	int64_t recorded, replayed;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The process that asks the real cuDNN for plans, while a program is recorded.
- */
+/* The process that asks the real cuDNN for plans while a program is
+ * recorded. */
 #include "commands/planner.h"
 
 #include <errno.h>
@@ -62,8 +62,8 @@ enum gp_status gp_planner_find(struct gp_planner *planner, const char *wanted,
 
 /* ---- the listening process ---- */
 
-/* Detaches from the terminal: no output, and its signals go to the program
- * only. */
+/* Detaches from the terminal: without output, and without the signals that are
+ * meant for the program. */
 static void leave_terminal(void)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -95,7 +95,7 @@ static _Noreturn void listen_on(int listener,
 	}
 }
 
-/* A socket's address is limited in length, so the path goes through the opened
+/* A socket's address is limited in length, so the path leads through the opened
  * folder. */
 static int listen_in(const char *folder)
 {
@@ -149,8 +149,8 @@ void gp_planner_start(struct gp_planner *planner,
 
 void gp_planner_stop(struct gp_planner *planner)
 {
-	/* With those that it started, which are children of this process once
-	 * it is gone, and none of the program's. */
+	/* With the processes that it started: they become children of this
+	 * process when it ends. The program's processes are not among them. */
 	if (planner->pid > 0) {
 		kill(planner->pid, SIGKILL);
 		kill(-planner->pid, SIGKILL);

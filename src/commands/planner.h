@@ -18,16 +18,16 @@ struct gp_planner {
 };
 
 /* Chooses the library: the one that --cudnn names, none for "none", else the
- * one installed with the PyTorch in this folder. */
+ * one that was installed with the PyTorch in this folder. */
 enum gp_status gp_planner_find(struct gp_planner *planner, const char *wanted,
 			       const char *torch, struct gp_diag *diag);
 /* Listens in the source's folder and sets SIMCUDA_PLANS to the socket's path;
- * gp_planner_find comes first. If it cannot, as on file systems without
- * sockets, it says so, and the program runs without. */
+ * to be called after gp_planner_find. If that is not possible, as on file
+ * systems without sockets, it says so, and the program runs without plans. */
 void gp_planner_start(struct gp_planner *planner,
 		      const struct gp_plans_source *source);
-/* Nothing if none was started. Connected processes are served until they end.
- */
+/* Does nothing if no planner was started. Connected processes are served until
+ * they end. */
 void gp_planner_stop(struct gp_planner *planner);
 
 #endif

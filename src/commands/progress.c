@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a person at a terminal sees while a run takes longer than a second. */
+/* Progress for a person at a terminal, while a run takes longer than a
+ * second. */
 #include "commands/progress.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The ranks of a job: read, planned and played. */
+/* The ranks of a job: reading, planning and replaying them. */
 #include "commands/ranking.h"
 
 #include <dirent.h>
@@ -21,7 +21,7 @@
 #include "gpupool/status.h"
 #include "report/page.h"
 
-/* A file that is another's packed form. */
+/* A packed file that has the same content as another one. */
 struct spare {
 	char *path;	   /* owned */
 	const char *plain; /* borrowed: read instead */
@@ -30,7 +30,7 @@ struct spare {
 struct gp_paths {
 	char **items;
 	size_t count, room;
-	struct spare *spares; /* where the plain one cannot be read */
+	struct spare *spares; /* read if the plain file cannot be */
 	size_t spare_count, spare_room;
 	bool *is_named; /* of the first named_count; the others are not */
 	size_t named_count, named_room;
@@ -84,7 +84,7 @@ static int by_name(const void *left, const void *right)
 	return gp_natural_order(a, strlen(a), b, strlen(b));
 }
 
-/* The name of a file that is packed once it is unpacked; text is the room. */
+/* The name that a packed file has after unpacking, in text. */
 static const char *unpacked(const char *path, char text[PATH_MAX])
 {
 	size_t length = strlen(path);
@@ -95,8 +95,8 @@ static const char *unpacked(const char *path, char text[PATH_MAX])
 	return text;
 }
 
-/* Whether the file at that index is another's packed form: the plain one, or
- * another packed one before it, is in the folder, too. */
+/* The file with the same content as the packed one at that index: the plain
+ * file, or an earlier packed one in the folder; NULL: there is none. */
 static const char *plain_of(const struct gp_paths *paths, size_t first,
 			    size_t index, char text[PATH_MAX])
 {
@@ -122,7 +122,7 @@ static void add_spare(struct gp_paths *paths, char *path, const char *plain)
 	paths->spares[paths->spare_count++] = (struct spare){ path, plain };
 }
 
-/* A trace that is in the folder twice, packed and not, is one rank. */
+/* A trace that is in the folder both packed and plain is one rank. */
 static void drop_packed(struct gp_paths *paths, size_t first)
 {
 	size_t kept = first, count = paths->count;
@@ -172,7 +172,7 @@ static void add_entry(struct gp_paths *paths, struct gp_paths *folders,
 static enum gp_status add_files(struct gp_paths *paths, const char *folder,
 				unsigned depth, struct gp_diag *diag);
 
-/* A folder that holds only folders stands for these. */
+/* Replaces a folder that has only folders by these. */
 static enum gp_status add_folders(struct gp_paths *paths,
 				  const struct gp_paths *folders,
 				  unsigned depth, struct gp_diag *diag)
@@ -251,7 +251,7 @@ static void print_unread(const struct gp_diag *diag,
 		  *diag->record ? ": " : "", fate, diag->what);
 }
 
-/* A file that is no trace, and what it is. */
+/* A file that is not a trace, and what it is instead. */
 struct passed {
 	char *path, *what; /* owned */
 };
@@ -260,8 +260,8 @@ struct reading {
 	struct gp_paths paths;
 	struct passed *passed;
 	size_t passed_count, passed_room;
-	struct gp_diag foreign; /* of the last of them that was named */
-	gp_rank_visitor *visit; /* NULL: the traces stay */
+	struct gp_diag foreign; /* for the last of them that the user named */
+	gp_rank_visitor *visit; /* NULL: keep the traces */
 	void *arg;
 	struct gp_progress *progress;
 	struct gp_ranks *ranks;
@@ -326,7 +326,7 @@ static bool read_spare(const struct reading *r, const char *path,
 	return false;
 }
 
-/* Those that stand for a file that was read. */
+/* Reports the packed files that were skipped because this one was read. */
 static void print_spares(const struct reading *r, const char *path)
 {
 	for (size_t i = 0; i < r->paths.spare_count; i++) {
@@ -351,7 +351,7 @@ static void pass(struct reading *r, size_t index, const struct gp_diag *why)
 	};
 }
 
-/* A file of a folder. */
+/* Reports a file of a folder that could not be read. */
 static void leave_out(struct reading *r, size_t index,
 		      const struct gp_diag *why)
 {
@@ -380,7 +380,7 @@ static enum gp_status read_one(struct reading *r, size_t index,
 	if (!*diag->file)
 		gp_diag_file(diag, path);
 	if (is_named(&r->paths, index)) {
-		/* Others that are named may be logs, too. */
+		/* Other files that the user named may be logs, too. */
 		if (!diag->is_foreign || !r->progress->unknown.take)
 			return status;
 		pass(r, index, diag);
@@ -392,7 +392,8 @@ static enum gp_status read_one(struct reading *r, size_t index,
 	return GP_OK;
 }
 
-/* Where there are no traces, the command for other files says what they are. */
+/* Says which files are not traces; if there are no traces at all, the command
+ * for other files does that. */
 static void print_passed(const struct reading *r)
 {
 	if (*r->foreign.what || (!r->ranks->count && r->progress->unknown.take))
@@ -484,7 +485,7 @@ enum gp_status gp_rank_files_requests(const struct gp_ranks *ranks,
 					       diag);
 }
 
-/* ---- what came of replays ---- */
+/* ---- results of replays ---- */
 
 static struct gp_rank_run rank_run_of(const struct gp_replay_result *result)
 {
@@ -577,7 +578,7 @@ static enum gp_status join_first(struct gp_ranking *ranking, size_t index,
 	snprintf(torch, sizeof(torch), "2.%u", first->release);
 	options.torch = torch;
 	options.alloc_conf = first->conf;
-	options.knobs = NULL; /* the settings have them */
+	options.knobs = NULL; /* they are part of the settings */
 	gp_plan_release(&ranking->plans[index]);
 	ranking->plans[index] = (struct gp_plan){ 0 };
 	return name_file(gp_plan_asked(&ranking->plans[index], class->trace,
@@ -669,8 +670,8 @@ size_t gp_ranking_worst(const struct gp_ranking *ranking,
 		gp_verdict_worst(study->verdicts, study->case_count));
 }
 
-/* As recorded; of a trace that begins with more than the device has, what it
- * begins with. */
+/* The need as recorded; if the trace begins with more than the device has, what
+ * it begins with. */
 static uint64_t least_need(const struct gp_verdict *v)
 {
 	return gp_larger(v->need_as_recorded, v->is_unplayable ? v->start : 0);

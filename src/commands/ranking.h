@@ -12,14 +12,14 @@
 #include "commands/studying.h"
 #include "trace/ranks.h"
 
-/* Reads operands, each a file or a folder, and sorts them into classes, at
- * least one. Released in any case. */
+/* Reads operands, each a file or a folder, and sorts the traces into classes,
+ * at least one. To be released in any case. */
 enum gp_status gp_rank_files(const char *const *operands, size_t count,
 			     struct gp_progress *progress,
 			     struct gp_ranks *ranks, struct gp_diag *diag);
 
-/* The same of traces with requests, one in memory at a time: each new class is
- * passed to visit, and then loses its trace. */
+/* The same for traces with requests, of which only one is in memory at a time:
+ * each new class is passed to visit, and then its trace is destroyed. */
 typedef void gp_rank_visitor(void *arg, struct gp_rank_class *class);
 enum gp_status gp_rank_each(const char *const *operands, size_t count,
 			    gp_rank_visitor *visit, void *arg,
@@ -56,14 +56,13 @@ struct gp_ranking_config {
 	const struct gp_options *options;
 	gp_plan_maker *make; /* NULL: gp_plan_make */
 	void *arg;
-	bool is_each_its_own; /* plans are not made under the first one's
-				 settings */
-	bool needs_requests;  /* of one trace at least */
+	bool is_each_its_own; /* each plan has its own settings */
+	bool needs_requests;  /* at least one trace must have some */
 	struct gp_progress *progress;
 };
 
-/* Reads the traces and makes the plans; all are under the release and settings
- * of the first class. Released in any case. */
+/* Reads the traces and makes the plans, all under the release and settings of
+ * the first class. To be released in any case. */
 enum gp_status gp_ranking_make(struct gp_ranking *ranking,
 			       const struct gp_ranking_config *config,
 			       struct gp_diag *diag);
@@ -72,8 +71,8 @@ enum gp_status gp_ranking_alter(struct gp_ranking *ranking,
 				const struct gp_options *options,
 				struct gp_progress *progress,
 				struct gp_diag *diag);
-/* Judges plans, one for each class, together: there is a case for each class
- * and device. */
+/* Judges plans, one for each class, together: each class and device is a
+ * case. */
 enum gp_status gp_ranking_study(struct gp_ranking *ranking,
 				const struct gp_plan *plans,
 				const struct gp_options *options,
@@ -85,14 +84,14 @@ void gp_ranking_release(struct gp_ranking *ranking);
 /* The class with the worst verdict, in a study by gp_ranking_study. */
 size_t gp_ranking_worst(const struct gp_ranking *ranking,
 			const struct gp_studying *studying);
-/* The class of the device that needs most as it is; of several such, the
- * worst. It has requests, if any has. */
+/* The class of the device that needs most under its present settings; if there
+ * are several, the worst. A class with requests, if there is any. */
 size_t gp_ranking_neediest(const struct gp_ranking *ranking,
 			   const struct gp_studying *studying);
 /* The ranks, for reports; NULL: there is a single file. */
 const struct gp_ranks *gp_ranking_ranks(const struct gp_ranking *ranking);
-/* How suggested commands name a class: the only operand, else its first file.
- */
+/* How suggested commands name a class: by the only operand, else by its first
+ * file. */
 const char *gp_ranking_operand(const struct gp_options *options,
 			       const struct gp_rank_class *class);
 

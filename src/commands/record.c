@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gpupool record: runs a PyTorch program over CUDA without a device, and keeps
+ * gpupool record: runs a PyTorch program on a CUDA without a device, and keeps
  * what its allocator did.
  */
 #include <stdint.h>
@@ -14,7 +14,7 @@
 #include "commands/recording.h"
 #include "device/gpu.h"
 
-/* ---- the devices that a recorded program may see: --gpu help ---- */
+/* ---- the devices that a recorded program can see: --gpu help ---- */
 
 #define KIB 1024
 

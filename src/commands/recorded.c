@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a recorded program left, made into traces and checked. */
+/* Makes traces from what a recorded program left, and checks them. */
 #include "commands/recorded.h"
 
 #include <dirent.h>
@@ -177,8 +177,8 @@ static off_t end_of_lines(int file, off_t size)
 	return end;
 }
 
-/* Replaces the file by a shortened copy: its writer may have it mapped, and
- * truncating it would crash the writer. */
+/* Replaces the file by a shorter copy. Its writer may have mapped the file, and
+ * would crash if it were truncated. */
 static void replace(const char *path, int file, off_t end)
 {
 	char name[PATH_MAX];
@@ -197,9 +197,9 @@ static void replace(const char *path, int file, off_t end)
 		unlink(name);
 }
 
-/* Cuts off an incomplete last line and zeros, left by a writer that was killed
- * or still runs. True: it still runs, and what it writes from now on is lost.
- */
+/* Cuts off an incomplete last line and zeros that a writer left which was
+ * killed or still runs. True: it still runs, and what it writes from now on is
+ * lost. */
 static bool part_finish(const struct part *part, const char *path)
 {
 	bool is_running = !kill((pid_t)(part->number % GP_PART_NEXT), 0);
@@ -214,7 +214,7 @@ static bool part_finish(const struct part *part, const char *path)
 		if (is_running)
 			replace(path, file, end);
 		else if (end < about.st_size && ftruncate(file, end))
-			end = 0; /* the reader will say what is wrong */
+			end = 0; /* the reader will report what is wrong */
 	}
 	close(file);
 	return is_running;
@@ -261,7 +261,8 @@ static void print_version(unsigned version)
 		version % major / 100, version % 100);
 }
 
-/* "91002" of a cuDNN that plans, or "90100 why it does not". */
+/* Prints "91002", the version of a cuDNN that plans, or "90100" with the reason
+ * why it does not. */
 static void print_plans(uint64_t plans, const char *of)
 {
 	unsigned version = 0;
@@ -283,8 +284,8 @@ static void print_plans(uint64_t plans, const char *of)
 	fprintf(stderr, "\n");
 }
 
-/* Plans that no library gave have no workspace: says what would provide them.
- */
+/* Plans that do not come from the library have no workspace: says what would
+ * provide them. */
 static void hint(const struct names *sizes)
 {
 	if (strstr(sizes->text, "cudnnBackendGetAttribute"))
@@ -294,8 +295,8 @@ static void hint(const struct names *sizes)
 				"named by --cudnn, can be asked for them\n");
 }
 
-/* Prints to stderr what the recorder counted; nothing if there is no such file.
- */
+/* Prints to standard error what the recorder counted; nothing if there is no
+ * such file. */
 static void print_calls(const char *path, const char *context)
 {
 	struct names sizes = { .text = "" }, measured = { .used = 0 },
@@ -354,7 +355,7 @@ void gp_recorded_name(const char *output, size_t index, size_t count,
 			 index + 1, dot);
 }
 
-/* ---- what is said ---- */
+/* ---- messages ---- */
 
 static void print_proof(const char *path, const struct gp_plan *plan,
 			bool quiet)
@@ -393,7 +394,7 @@ static void add_peaks(struct gp_recorded_result *result,
 	}
 }
 
-/* The path may be doubted for other reasons, which follow these words. */
+/* The path may be in doubt for other reasons, which follow these words. */
 static bool has_guessed(const struct gp_trace *trace)
 {
 	return trace->values && strncmp(trace->values, GP_VALUES_KNOWN,
@@ -408,7 +409,8 @@ static bool is_file(const char *path)
 	return !stat(path, &about) && S_ISREG(about.st_mode);
 }
 
-/* Replays the trace at that path, or else what it was made of. */
+/* Checks a recording by a replay of the trace at that path, or, if it is not a
+ * file, of the part it was made from. */
 static enum gp_status check(const char *path, const char *part,
 			    struct gp_recorded_options how,
 			    struct gp_recorded_result *result,
@@ -437,7 +439,7 @@ static enum gp_status check(const char *path, const char *part,
 	return status;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole recording ---- */
 
 static enum gp_status convert(const char *part, const char *output,
 			      struct gp_diag *diag)
@@ -482,7 +484,7 @@ static enum gp_status take(const struct part *of, const char *folder,
 }
 
 /* Says why nothing was recorded, if the program chose an allocator that cannot
- * be. */
+ * be recorded. */
 static void print_why_not(const char *folder)
 {
 	char path[PATH_MAX], why[64] = "";

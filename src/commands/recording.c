@@ -69,8 +69,9 @@ static enum gp_status make_kernels(struct kernel_cache *cache,
 	return gp_own_fresh("kernels", cache->folder, diag);
 }
 
-/* Inductor has Triton keep its kernels in a folder within its own, where none
- * is named; kernels that the program itself wrote may come before it. */
+/* Unless another folder is named, Inductor has Triton keep its kernels in a
+ * folder within its own; kernels that the program wrote itself may be compiled
+ * earlier. */
 static void print_kernels(const struct kernel_cache *cache)
 {
 	char triton[PATH_MAX + 8];
@@ -88,7 +89,7 @@ static void remove_kernels(const struct kernel_cache *cache)
 	gp_own_remove(cache->folder);
 }
 
-/* ---- before ---- */
+/* ---- before the program runs ---- */
 
 static bool is_number(const char *text)
 {
@@ -168,7 +169,7 @@ const struct gp_gpu *gp_record_gpu(const struct gp_options *options,
 	return NULL;
 }
 
-/* Standard output is the program's, and there is no flag for the format. */
+/* Standard output belongs to the program, and no flag chooses the format. */
 static enum gp_status check_output(const struct session *s,
 				   struct gp_diag *diag)
 {
@@ -282,8 +283,8 @@ static bool is_one_word(const char *path)
 	return !path[strcspn(path, " :")];
 }
 
-/* The library that stands in for CUDA, by a name that can be preloaded: within
- * the folder of the others, where its own has blanks. */
+/* The library that stands in for CUDA, under a path that can be preloaded: if
+ * its own path has blanks, a link in the folder of the other libraries. */
 static enum gp_status name_simcuda(struct session *s, struct gp_diag *diag)
 {
 	char link[PATH_MAX + 32];
@@ -305,10 +306,10 @@ static enum gp_status name_simcuda(struct session *s, struct gp_diag *diag)
 	return GP_OK;
 }
 
-/* What they hold follows from what PyTorch's libraries and the packages beside
- * it want, and from this program: that, PyTorch's folder and when either
- * changed name them.  They are loaded into the program, so they are kept only
- * where nobody else can write. */
+/* The stand-ins depend on what PyTorch's libraries and the packages beside it
+ * import, and on this program. So their folder's name is a hash of PyTorch's
+ * folder, of this program, and of when either changed. They are loaded into the
+ * program, so they are kept only where nobody else can write. */
 static enum gp_status make_stand_ins(struct session *s, const char *lib,
 				     struct gp_diag *diag)
 {
@@ -386,7 +387,8 @@ static enum gp_status prepare(struct session *s, struct gp_diag *diag)
 	return status;
 }
 
-/* What would fail only after the program has run is told before. */
+/* Finds errors early that would otherwise be found only after the program has
+ * run. */
 static enum gp_status make_parts(struct session *s, struct gp_diag *diag)
 {
 	char name[PATH_MAX], here[PATH_MAX];
@@ -445,8 +447,9 @@ static void prefix(const char *name, const char *value)
 	free(text);
 }
 
-/* Ours are loaded before any other, under CUDA's names: PyTorch's libraries
- * look beside themselves before they look into LD_LIBRARY_PATH. */
+/* Our libraries are loaded before any other, under CUDA's names, because
+ * PyTorch's libraries look beside themselves before they look into
+ * LD_LIBRARY_PATH. */
 static void set_libraries(const struct session *s)
 {
 	char path[PATH_MAX + 256];
@@ -463,7 +466,7 @@ static void set_libraries(const struct session *s)
 	prefix("LD_LIBRARY_PATH", s->stand_ins);
 }
 
-/* What is asked of Python besides. */
+/* Sets the variables for the Python side. */
 static void set_interpreter(const struct gp_options *o)
 {
 	if (o->steps_of)
@@ -482,7 +485,7 @@ static void set_interpreter(const struct gp_options *o)
 		setenv("SIMCUDA_QUIET", "1", 1);
 }
 
-/* --capacity is what the device gives to this process, all of it. */
+/* --capacity is what the process can use: no context is subtracted from it. */
 static uint64_t context_bytes(const struct session *s)
 {
 	uint64_t bytes = 0;
@@ -494,7 +497,7 @@ static uint64_t context_bytes(const struct session *s)
 	return bytes;
 }
 
-/* What is said where the program asked how much is free. */
+/* The note that is printed if the program asked how much memory is free. */
 static void describe_context(const struct session *s, char *text, size_t size)
 {
 	const char *source = gp_gpu_non_pytorch(s->gpu).source;
@@ -565,9 +568,10 @@ static void prepare_program(const void *data)
 				"differ\n");
 }
 
-/* ---- after ---- */
+/* ---- after the program has ended ---- */
 
-/* A correct program fails of what it would not read on a GPU. */
+/* A correct program may fail because of a value that it would not read on a
+ * GPU. */
 static void print_failure(const struct session *s, const struct gp_child *child)
 {
 	const char *values = s->options->values;
@@ -675,7 +679,7 @@ int gp_recording_status(const struct gp_recording *recording)
 
 static const char drawn[] = "drawn:";
 
-/* Nothing is asked for but one recording. */
+/* Whether a single recording is asked for. */
 static bool is_one(const struct gp_options *options)
 {
 	return !options->seeds;

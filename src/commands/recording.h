@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Running a program on a CUDA without a device, and keeping its traces. */
+/* Runs a program on a CUDA without a device, and keeps its traces. */
 #ifndef COMMANDS_RECORDING_H
 #define COMMANDS_RECORDING_H
 
@@ -11,47 +11,48 @@
 #include "device/gpu.h"
 
 struct gp_recording {
-	const struct gp_options *options; /* as gpupool record takes them */
-	bool is_boundless; /* the size of device memory that the program sees is
-			      not a limit */
+	const struct gp_options *options; /* as for gpupool record */
+	bool is_boundless; /* the size of device memory that is reported to the
+			    * program is not a limit */
 	bool is_output_aside; /* the program's output goes to standard error */
-	bool is_silent;	      /* it goes nowhere */
-	/* After it: */
+	bool is_silent;	      /* the output is discarded */
+	/* Results: */
 	size_t count; /* of traces; gp_recorded_name names them */
-	/* Bytes, of the device and process that had most. */
+	/* Bytes, for the device and process that had most. */
 	uint64_t peak_allocated, peak_reserved;
-	int ending;   /* as waitpid has it */
+	int ending;   /* as from waitpid */
 	bool runs_on; /* a process that it started is still running */
 };
 
 enum gp_status gp_record_program(struct gp_recording *recording,
 				 struct gp_diag *diag);
-/* The program's exit status as in a shell: its own, or 128 plus the signal. */
+/* The program's exit status as a shell reports it: its own, or 128 plus the
+ * signal. */
 int gp_recording_status(const struct gp_recording *recording);
 
-/* The device of --gpu, or the default one; NULL with GP_USAGE in diag: there is
- * none of that name. */
+/* The device of --gpu, or the default one; NULL, with GP_USAGE in diag: there
+ * is none of that name. */
 const struct gp_gpu *gp_record_gpu(const struct gp_options *options,
 				   struct gp_diag *diag);
-/* What --gpu help shows. */
+/* Prints the answer to --gpu help. */
 void gp_record_list_gpus(FILE *out);
 
-/* ---- a program that is recorded several times: its unknown values are drawn
- * with another seed each time ---- */
+/* ---- a program that is recorded several times: each time its unknown values
+ * are drawn with another seed ---- */
 
 struct gp_seeds {
-	struct gp_recording *recording; /* what to record; afterwards the one
-					   with the largest peak */
-	/* After it: */
-	uint64_t count;	       /* of recordings; 1 where none are asked for */
+	struct gp_recording *recording; /* what to record; afterwards, the one
+					 * with the largest peak */
+	/* Results: */
+	uint64_t count;	       /* of recordings; 1 if no seeds are asked for */
 	uint64_t first;	       /* seed */
 	uint64_t worst;	       /* seed, of the largest peak */
-	uint64_t least, most;  /* bytes reserved at the peak, of all seeds */
-	char output[PATH_MAX]; /* the file name of the worst one's trace */
+	uint64_t least, most;  /* bytes reserved at the peak, over all seeds */
+	char output[PATH_MAX]; /* the name of the worst one's trace file */
 };
 
-/* Each trace has its seed in its name: trace.seed2.json. Stops at the first
- * recording that fails, or whose program exits with another status than 0. */
+/* The name of each trace contains its seed: trace.seed2.json. Stops at the
+ * first recording that fails, or whose program does not exit with status 0. */
 enum gp_status gp_record_seeds(struct gp_seeds *seeds, struct gp_diag *diag);
 /* "5 seeds: reserved at the peak 1.2 GiB to 1.4 GiB, the most with seed 3" */
 #define GP_SEEDS_TEXT 160

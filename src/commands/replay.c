@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gpupool replay: a trace, played forward, and the report. */
+/* gpupool replay: replays a trace, and writes a report. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@
 #include "gpupool/metrics.h"
 #include "report/report.h"
 
-/* ---- what is kept on the way: --alert, --timeline and --map ---- */
+/* ---- what is kept during the replay: --alert, --timeline and --map ---- */
 
 struct keep {
 	struct gp_alert *alerts; /* owned */
@@ -56,7 +56,7 @@ static enum gp_status parse_map(const char *text, struct gp_map_choice *map,
 			   text);
 }
 
-/* GP_USAGE where an option is not understood; released in any case. */
+/* GP_USAGE if an option is not understood; to be released in any case. */
 static enum gp_status keep_make(struct keep *keep,
 				const struct gp_options *options,
 				struct gp_diag *diag)
@@ -90,7 +90,7 @@ static void keep_release(struct keep *keep)
 	free(keep->alerts);
 }
 
-/* Before the plan is played; is_last: alerts are about it. */
+/* To be called before the plan is played; is_last: alerts apply to it. */
 static void keep_track(const struct keep *keep, struct gp_plan *plan,
 		       bool is_last)
 {
@@ -107,7 +107,7 @@ static bool is_json(const char *name)
 	return length >= 5 && !strcmp(name + length - 5, ".json");
 }
 
-/* --timeline's file. */
+/* Writes --timeline's file. */
 static enum gp_status keep_timeline(const struct gp_options *options,
 				    const struct gp_report *report,
 				    struct gp_diag *diag)
@@ -137,7 +137,8 @@ static enum gp_status say_alert(const struct gp_plan *plan, size_t device,
 	return gp_diag_set(diag, GP_FAILED, "%s", gp_alert_text(alert, text));
 }
 
-/* GP_FAILED with the first alert that fired, and how many others did. */
+/* GP_FAILED with the first alert that fired, and the number of others that
+ * did. */
 static enum gp_status keep_verdict(const struct gp_plan *plan,
 				   struct gp_diag *diag)
 {
@@ -170,13 +171,14 @@ static enum gp_status keep_verdict(const struct gp_plan *plan,
 struct session {
 	const struct gp_options *options;
 	struct gp_ranks ranks;
-	struct gp_rank_runs rank_runs; /* of several classes */
-	/* Of the ranks one that failed what it is held to. */
+	struct gp_rank_runs rank_runs; /* if there are several classes */
+	/* The first failure of a rank, and its diag. */
 	enum gp_status rank_status;
 	struct gp_diag rank_diag;
-	const char *path; /* of the worst */
+	const char *path; /* of the worst rank */
 	const struct gp_trace *trace;
-	/* base: what it is compared with, as recorded or without what-ifs. */
+	/* base: the run that asked is compared with, as recorded or without
+	 * what-ifs. */
 	struct gp_plan base, asked;
 	bool has_base, has_asked;
 	struct gp_what_ifs what_ifs;
@@ -186,7 +188,7 @@ struct session {
 	struct keep keep;
 	struct gp_timing timing;
 	struct gp_progress progress;
-	struct gp_live_parts live;	    /* for pages, as what follows */
+	struct gp_live_parts live;	    /* for pages, like what follows */
 	struct gp_explaining explaining[2]; /* of each run */
 	struct gp_explanation explanations[2];
 	size_t explained;
@@ -197,7 +199,7 @@ static bool is_stdout(const char *path)
 	return path && !strcmp(path, "-");
 }
 
-/* Flags that do not go together. */
+/* Refuses flags that cannot be combined. */
 static enum gp_status check(const struct gp_options *options,
 			    struct gp_diag *diag)
 {
@@ -296,7 +298,7 @@ static enum gp_status make_plans(struct session *s, struct gp_diag *diag)
 
 /* ---- the ranks, each by itself ---- */
 
-/* What a run is held to, alerts and fidelity; the first that fails is kept. */
+/* Checks a rank's alerts and fidelity; the first failure is kept. */
 static void hold_rank(struct session *s, const struct session *one)
 {
 	const struct gp_plan *last = one->has_asked ? &one->asked : &one->base;
@@ -344,7 +346,7 @@ static void play_rank(struct session *s, size_t index)
 	gp_what_ifs_release(&one.what_ifs);
 }
 
-/* The worst of them is the one that all else is about. */
+/* The report is about the worst rank. */
 static void choose_rank(struct session *s)
 {
 	if (s->ranks.count > 1) {
@@ -369,7 +371,7 @@ static enum gp_status open_events(struct session *s, struct gp_diag *diag)
 	return status;
 }
 
-/* The events are those of the run that was asked for. */
+/* Replays; the events are those of the run that was asked for. */
 static enum gp_status play(struct session *s, struct gp_diag *diag)
 {
 	struct gp_plan *last = s->has_asked ? &s->asked : &s->base;
@@ -472,7 +474,7 @@ static enum gp_status explain(struct session *s, const struct gp_plan *plan,
 	return status;
 }
 
-/* What a page has besides the run: why, what would help, and what replays. */
+/* The further parts of a page: explanations, and what replays in it. */
 static enum gp_status explain_runs(struct session *s, struct gp_diag *diag)
 {
 	enum gp_status status;
@@ -488,7 +490,7 @@ static enum gp_status explain_runs(struct session *s, struct gp_diag *diag)
 	return status;
 }
 
-/* Events or a timeline on standard output take the report's place. */
+/* Events or a timeline on standard output replace the report. */
 static enum gp_status report(struct session *s, struct gp_diag *diag)
 {
 	const struct gp_options *options = s->options;
@@ -519,7 +521,7 @@ static enum gp_status run(struct session *s, struct gp_diag *diag)
 	}
 	if (status == GP_OK && s->keep.map.when == GP_MAP_EVENT)
 		status = check_map(s, diag);
-	/* Before the runs, whose films would take memory meanwhile. */
+	/* Before the runs, whose films would take memory in the meantime. */
 	if (status == GP_OK)
 		status = explain_runs(s, diag);
 	if (status == GP_OK)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The command line as a function (gpupool/ask.h), and the traces that questions
- * may name. */
+ * can name. */
 #include "commands/session.h"
 
 #include <pthread.h>
@@ -24,16 +24,16 @@ struct held {
 	struct gp_trace *trace;
 };
 
-/* Something that was made of a held trace. */
+/* A result that was computed from a held trace. */
 struct made {
 	const struct gp_trace *trace;
 	char *what; /* owned */
 	void *made;
 	void (*destroy)(void *made);
 };
-#define MADE_KEPT 2 /* of a run, and of the one it is compared with */
+#define MADE_KEPT 2 /* for a run, and for the one it is compared with */
 
-/* One that is being answered. */
+/* A question that is being answered. */
 struct question {
 	const struct gp_reply *reply;
 	atomic_bool is_stopped;
@@ -41,16 +41,16 @@ struct question {
 };
 
 struct gp_session {
-	pthread_mutex_t lock;	    /* of what is held, and of questions */
+	pthread_mutex_t lock;	    /* protects what is held, and questions */
 	struct question *questions; /* borrowed */
-	struct held *held;	    /* few: looked through */
+	struct held *held;	    /* few: searched linearly */
 	size_t count, room;
 	struct made made[MADE_KEPT]; /* the oldest first; made NULL: none */
-	gp_session_guard *guard;     /* NULL: all may be read */
+	gp_session_guard *guard;     /* NULL: every file may be read */
 	const void *guard_arg;
 };
 
-/* Whose question this thread answers. */
+/* The session whose question this thread answers. */
 static _Thread_local struct gp_session *asked;
 
 struct gp_session *gp_session_create(void)
@@ -91,7 +91,8 @@ static struct held *find(struct gp_session *session, const char *name)
 	return NULL;
 }
 
-/* Takes out what was made of a trace, to be destroyed without the lock. */
+/* Takes out the results of a trace, so that they are destroyed without the
+ * lock. */
 static void take_made_of(struct gp_session *session,
 			 const struct gp_trace *trace,
 			 struct made out[MADE_KEPT])
@@ -178,7 +179,7 @@ bool gp_session_may_read(const char *path)
 	return !asked || !asked->guard || asked->guard(asked->guard_arg, path);
 }
 
-/* ---- what is made of them ---- */
+/* ---- results ---- */
 
 void *gp_session_take(const struct gp_trace *trace, const char *what)
 {
@@ -210,7 +211,8 @@ static bool is_held(const struct gp_session *session,
 	return false;
 }
 
-/* The one that has to go for it, the oldest, or itself. */
+/* Keeps a result. Returns the one to destroy: the oldest, or this one if its
+ * trace is not held any more. */
 static struct made keep(struct gp_session *session, struct made made)
 {
 	size_t at = MADE_KEPT - 1;
@@ -249,7 +251,8 @@ static void answer_for(struct gp_session *session)
 
 /* ---- questions ---- */
 
-/* argv as main() has it: parsing reorders it, and texts stay as they are. */
+/* argv in the form that main() gets: parsing reorders it; the texts are not
+ * changed. */
 static char **line_of(int argc, const char *const *argv)
 {
 	static const char program[] = "gpupool";
@@ -261,7 +264,8 @@ static char **line_of(int argc, const char *const *argv)
 	return line;
 }
 
-/* A session with a guard is of gpupool mcp, which interrupts by itself. */
+/* A session with a guard belongs to gpupool mcp, which handles interruption
+ * itself. */
 static void begin(struct gp_session *session, struct question *question)
 {
 	answer_for(session);

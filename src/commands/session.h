@@ -12,12 +12,12 @@
  * for the caller; NULL: none of that name is held. */
 struct gp_trace *gp_session_held(const char *name);
 
-/* Which files the session's questions may read, besides what is held; all
- * unless set. The argument is borrowed. */
+/* Decides which files the session's questions may read, besides held traces;
+ * without a guard, all. The argument is borrowed. */
 typedef bool gp_session_guard(const void *arg, const char *path);
 void gp_session_limit(struct gp_session *session, gp_session_guard *guard,
 		      const void *arg);
-/* Of the session whose question this thread answers. */
+/* For the session whose question this thread answers. */
 bool gp_session_may_read(const char *path);
 
 /* A cache of results computed from held traces, by trace and a text that says

@@ -12,10 +12,10 @@
 #include "commands/progress.h"
 #include "commands/trace_file.h"
 
-/* The replay from which the state before a slice is taken. */
+/* The replay that finds the state before a slice. */
 struct watching {
 	struct gp_slice *slice;
-	bool *is_pending; /* by id: from the slice's start on */
+	bool *is_pending; /* by id: from the beginning of the slice on */
 	struct gp_completed *completed;
 	size_t count, room;
 };
@@ -144,7 +144,7 @@ static enum gp_status check(const struct gp_options *options,
 			   (unsigned long long)options->to_event);
 }
 
-/* Behind the last event there is still the memory at the end. */
+/* After the last event there is only the memory at the end. */
 static enum gp_status check_begins(const struct gp_options *options,
 				   const struct gp_trace *trace,
 				   struct gp_diag *diag)

@@ -40,7 +40,7 @@ enum gp_status gp_studying_check(const struct gp_options *options,
 	return GP_OK;
 }
 
-/* The capacity; if none is known, the one concluded from a refused request. */
+/* The capacity; if none is known, the one inferred from a refused request. */
 static struct gp_case case_of(const struct gp_plan *plan, uint32_t device,
 			      const struct gp_options *options)
 {
@@ -215,7 +215,7 @@ static int add_capacity(uint64_t capacity, char text[GP_GIVEN_TEXT])
 				: gp_bytes_exact(capacity, bytes));
 }
 
-/* The capacity if it is concluded from refused requests only; else 0. */
+/* The capacity if it is only inferred from refused requests; else 0. */
 static uint64_t concluded(const struct gp_plan *plan, uint32_t device,
 			  const struct gp_verdict *verdict)
 {

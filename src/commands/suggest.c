@@ -9,7 +9,7 @@
 /* The state of one run of the command. */
 struct session {
 	const struct gp_options *options;
-	struct gp_ranking ranking; /* release and capacity as asked for */
+	struct gp_ranking ranking; /* under the release and capacity asked */
 	struct gp_studying studying;
 	struct gp_progress progress;
 	uint64_t checked, matched; /* recorded addresses */

@@ -28,8 +28,9 @@
 
 /* ---- combinations that are not run ---- */
 
-/* PyTorch's own allocator must be there for the release.  Returns its folder by
- * combination, NULL for other engines; the caller frees each, and the list. */
+/* PyTorch's own allocator must be installed for the release. Returns its folder
+ * by combination, NULL for other engines; the caller frees each folder, and the
+ * list. */
 static char **find_engines(struct gp_grid *grid, const char *torch_lib)
 {
 	char **libs = gp_mem_alloc(grid->count, sizeof(*libs));
@@ -123,7 +124,7 @@ static void write_report(void *arg, const struct gp_report_style *terminal,
 	}
 }
 
-/* Where the options say. */
+/* Writes the report to the output that the options name. */
 static enum gp_status report(const struct gp_sweep_report *sweep,
 			     const struct gp_options *options, bool is_part,
 			     struct gp_diag *diag)
@@ -148,7 +149,7 @@ static enum gp_status report(const struct gp_sweep_report *sweep,
 struct session {
 	const struct gp_options *options;
 	struct gp_ranks ranks; /* a class is one trace of the sweep */
-	size_t trace_count;    /* those with requests; others are judged */
+	size_t trace_count;    /* those with requests; others are only judged */
 	struct gp_shard shard;
 	const struct gp_prices *prices;
 	struct gp_prices *own_prices; /* from a file */
@@ -159,17 +160,17 @@ struct session {
 	struct gp_plan *recorded;
 	struct gp_run *recorded_runs;
 	struct gp_report *reports;
-	struct gp_sweep_run *runs; /* of no combination yet */
+	struct gp_sweep_run *runs; /* templates without a combination */
 
-	struct gp_studying studying; /* what is advised, whatever the grid */
+	struct gp_studying studying; /* for the advice, whatever the grid */
 	struct gp_grid grid;
 	struct gp_sweep_all all;
 	char **torch_libs; /* by combination; owned */
 	struct gp_sweep_report sweep;
 	bool keeps_bodies;
 	size_t threads;
-	struct gp_replay_cut cut; /* where runs end with --cut */
-	bool is_cut;		  /* it is known */
+	struct gp_replay_cut cut; /* at which --cut ends runs */
+	bool is_cut;		  /* the cut is known */
 
 	/* Of the current trace. */
 	size_t trace;
@@ -177,7 +178,7 @@ struct session {
 	size_t piece_count;
 	atomic_bool *taken; /* by combination: it is run, or stood for */
 	struct same same;
-	bool is_shared;	    /* a run stands for all that go the same way */
+	bool is_shared;	    /* a run stands for all that decide alike */
 	size_t total, done; /* runs of all traces */
 	atomic_bool has_failed;
 	enum gp_status status; /* of the first that failed */
@@ -214,7 +215,7 @@ static enum gp_status play_recorded(struct session *s, size_t t,
 
 /* ---- what is asked ---- */
 
-/* Advice is about PyTorch's allocator: a sweep of other engines has none. */
+/* Advice is about PyTorch's allocator: a sweep over other engines has none. */
 static bool is_of_pytorch(const struct gp_grid *grid)
 {
 	for (size_t i = 0; i < grid->count; i++)
@@ -247,8 +248,8 @@ static enum gp_status begin_book(struct session *s, struct gp_diag *diag)
 				     diag);
 }
 
-/* Studies the recorded runs under the release and capacity that are asked for.
- */
+/* Studies the recorded runs under the release and capacity that were asked
+ * for. */
 static enum gp_status study(struct session *s, struct gp_diag *diag)
 {
 	struct gp_options options = *s->options;
@@ -502,7 +503,8 @@ static void work(void *arg, size_t piece)
 
 /* ---- cutting short ---- */
 
-/* Replays one trace of the combination that sets the limit for the others. */
+/* Replays one trace under the combination that sets the limit for the
+ * others. */
 static enum gp_status play_first(struct session *s, size_t first,
 				 struct gp_sweep_row *row, struct gp_diag *diag)
 {
@@ -588,8 +590,8 @@ static void sweep_trace(struct session *s, size_t trace)
 	for (size_t i = 0; i < s->grid.count; i++)
 		atomic_init(&s->taken[i], false);
 	same_init(&s->same, s->traces[trace], SAME_ALL_DEVICES);
-	/* Runs are not shared if their JSON is kept, which names the settings,
-	 * nor if they are estimated. */
+	/* Runs are not shared if their JSON is kept, because it names the
+	 * settings, nor if they are estimated. */
 	s->is_shared =
 		!s->keeps_bodies && !gp_trace_has_start(s->traces[trace]);
 	gp_thread_pool_run(&(struct gp_thread_pool_config){
@@ -671,8 +673,8 @@ static enum gp_status check_possible(const struct session *s,
 	return GP_INPUT;
 }
 
-/* The exit status after an interruption or failures; what is done was written.
- */
+/* The exit status after an interruption or failures; finished runs have been
+ * written. */
 static enum gp_status verdict(const struct session *s, struct gp_diag *diag)
 {
 	if (s->status != GP_OK)

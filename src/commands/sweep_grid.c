@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes a sweep's grid from its options. */
+/* Makes the grid of a sweep from its options. */
 #include "commands/sweep_grid.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ struct lists {
 	size_t conf_count, conf_room;
 	struct gp_axis *axes;
 	size_t axis_count, axis_room;
-	uint64_t largest; /* request; 0: no axis may take all values */
+	uint64_t largest; /* largest request, in bytes; 0: no axis may be all */
 };
 
 static void add_owned(struct lists *lists, char *conf)
@@ -34,7 +34,7 @@ static void add_conf(struct lists *lists, const char *conf)
 	add_owned(lists, gp_mem_copy_text(conf, strlen(conf)));
 }
 
-/* "engine=" and the names that a list stands for; any other axis as it is. */
+/* Expands the list in "engine=..."; returns any other axis as it is. */
 static char *axis_text(const char *text)
 {
 	static const char engine[] = "engine=";
@@ -51,7 +51,7 @@ static char *axis_text(const char *text)
 	return made;
 }
 
-/* Of an axis that is no setting, one whose name is near. */
+/* If an axis is not a setting, suggests one with a similar name. */
 static void hint_axis(const char *text, struct gp_diag *diag)
 {
 	char name[64];
@@ -82,7 +82,7 @@ static enum gp_status add_axis(struct lists *lists, const char *text,
 	return GP_OK;
 }
 
-/* The table of candidates, which the judge tries, too. */
+/* Adds the table of candidates, which the judge tries, too. */
 static void add_quick(struct lists *lists)
 {
 	size_t count;
@@ -123,7 +123,7 @@ static enum gp_status add_preset(struct lists *lists, const char *name,
 	return gp_diag_set(diag, GP_USAGE, "there is no preset %s", name);
 }
 
-/* One conf per line; # begins a comment. */
+/* Adds one conf per line of a file; # begins a comment. */
 static enum gp_status add_file(struct lists *lists, const char *path,
 			       struct gp_diag *diag)
 {
@@ -171,7 +171,7 @@ static enum gp_status add_engines(struct lists *lists, const char *engine,
 	return add_axis(lists, text, diag);
 }
 
-/* Collects the axes; the recorded settings alone if nothing is given. */
+/* Collects the axes; if nothing is given, the recorded settings alone. */
 static enum gp_status gather(struct lists *lists,
 			     const struct gp_options *options, const char *base,
 			     struct gp_diag *diag)
@@ -297,7 +297,7 @@ enum gp_status gp_sweep_grid(const struct gp_options *options,
 	return status;
 }
 
-/* ---- headroom's ---- */
+/* ---- headroom's grid ---- */
 
 /* Whether the last axis is a setting. */
 static bool is_setting_axis(const struct lists *lists)
@@ -349,7 +349,7 @@ enum gp_status gp_headroom_grid(const struct gp_options *options,
 	return status;
 }
 
-/* ---- compare's ---- */
+/* ---- compare's grid ---- */
 
 enum gp_status gp_compare_grid(const struct gp_options *options,
 			       const char *engines, struct gp_grid *grid,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* From the options of a sweep to its grid. */
+/* Makes the grid of a sweep from its options. */
 #ifndef COMMANDS_SWEEP_GRID_H
 #define COMMANDS_SWEEP_GRID_H
 
 #include "commands/options.h"
 #include "study/sweep/grid.h"
 
-/* What the traces have. */
+/* What the traces determine. */
 struct gp_sweep_base {
 	const char *conf; /* recorded, and so is the release */
 	uint8_t release;
@@ -17,19 +17,19 @@ enum gp_status gp_sweep_grid(const struct gp_options *options,
 			     const struct gp_sweep_base *base,
 			     struct gp_grid *grid, struct gp_diag *diag);
 
-/* The same of headroom, whose settings' flags are added to each.  Its capacity
- * is what is looked for, and its engine is the one. */
+/* The same for headroom. The flags of settings are added to each combination.
+ * Its capacity is what is searched for, and it has a single engine. */
 enum gp_status gp_headroom_grid(const struct gp_options *options,
 				const char *base, uint8_t release,
 				struct gp_grid *grid, struct gp_diag *diag);
 
-/* The same of compare, for the engines of a list; settings of PyTorch's begin
+/* The same for compare, for the engines of a list; PyTorch's settings start
  * from its defaults. */
 enum gp_status gp_compare_grid(const struct gp_options *options,
 			       const char *engines, struct gp_grid *grid,
 			       struct gp_diag *diag);
 
-/* --shard I/N, from 1; 1 of 1 when not given. */
+/* --shard I/N, counted from 1; 1 of 1 if not given. */
 struct gp_shard {
 	size_t index, count;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The runs of a sweep: of a combination, and of every value of a setting. */
+/* The runs of a sweep: for a combination, and for every value of a setting. */
 #include "commands/sweep_runs.h"
 
 #include <stdio.h>
@@ -91,8 +91,8 @@ enum gp_status gp_sweep_play(const struct gp_sweep_run *run,
 	make_plan(run, &plan);
 	plan.keep_alike = alike != NULL;
 	status = gp_plan_play(&plan, NULL, NULL, diag);
-	/* Estimates replay from another start, for which other values may be
-	 * alike: only without --set =all. */
+	/* An estimate replays from another start, for which other values may be
+	 * equivalent: so it is only made without --set =all. */
 	if (status == GP_OK && !alike)
 		status =
 			gp_estimating_make(&plan, run->trace, &estimates, diag);
@@ -112,7 +112,7 @@ enum gp_status gp_sweep_play(const struct gp_sweep_run *run,
 
 /* Larger segment sizes are unusual and many. */
 #define MOST_LARGE 1024 /* MiB */
-#define MOST_RUNS  2000 /* unless the options say */
+#define MOST_RUNS  2000 /* unless the options give a number */
 
 /* A combination of the other axes, and the values that are still to be tried.
  */
@@ -146,7 +146,7 @@ struct piece {
 struct search {
 	const struct gp_sweep_all_config *config;
 	struct gp_sweep_all *all;
-	uint64_t most_runs; /* of traces */
+	uint64_t most_runs; /* over all traces */
 	struct cell *cells;
 	size_t cell_count;
 	/* The tries of this round; pieces are ordered by try, then trace. */
@@ -208,7 +208,7 @@ static struct gp_combination combination_of(const struct gp_combination *of,
 	return c;
 }
 
-/* Whether another run may be made. */
+/* Whether the limits permit another run. */
 static bool may_try(const struct search *s)
 {
 	const struct gp_sweep_all_config *config = s->config;
@@ -285,7 +285,7 @@ static void keep_try(struct search *s, const struct try *t,
 	cell->made[cell->count++].box = *box;
 }
 
-/* Drops a try of which not all traces were started. */
+/* Drops a try that was not started for all traces. */
 static void drop_try(struct search *s, struct try *t, struct piece *pieces)
 {
 	for (size_t i = 0; i < s->config->trace_count; i++)
@@ -340,7 +340,7 @@ static void play_round(struct search *s)
 	free(s->pieces);
 }
 
-/* ---- what came of it ---- */
+/* ---- the results ---- */
 
 static void count_values(struct search *s)
 {
@@ -419,9 +419,9 @@ static void release(struct search *s)
 	free(s->tries);
 }
 
-/* ---- the whole ---- */
+/* ---- the whole search ---- */
 
-/* Refuses options that do not work if each run depends on the ones before. */
+/* Refuses options that do not work if each run depends on earlier ones. */
 static enum gp_status refuse(const struct gp_options *options,
 			     struct gp_diag *diag)
 {

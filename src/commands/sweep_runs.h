@@ -20,19 +20,20 @@ struct gp_sweep_run {
 	const struct gp_trace *trace;
 	const struct gp_plan *recorded;
 	const struct gp_prices *prices;
-	const struct gp_replay_cut *cut; /* NULL: the run goes on */
+	const struct gp_replay_cut *cut; /* NULL: the run is not cut short */
 	bool keeps_body;
 };
 
-/* Replays and keeps the result, also a failure. alike: the other settings that
- * the run stands for; may be NULL. */
+/* Replays and keeps the result, even if it is a failure. alike: the other
+ * settings that the run stands for; may be NULL. */
 enum gp_status gp_sweep_play(const struct gp_sweep_run *run,
 			     struct gp_sweep_report_run *kept,
 			     struct gp_alike *alike, struct gp_diag *diag);
 
 struct gp_sweep_all_config {
 	const struct gp_options *options;
-	/* By trace: the part that does not depend on the combination. */
+	/* By trace: the part of a run that does not depend on the
+	 * combination. */
 	const struct gp_sweep_run *runs;
 	size_t trace_count;
 	size_t threads;
@@ -57,7 +58,7 @@ struct gp_sweep_all {
 enum gp_status gp_sweep_all_run(const struct gp_sweep_all_config *config,
 				struct gp_grid *grid, struct gp_sweep_all *all,
 				struct gp_diag *diag);
-/* Also of a zeroed one. */
+/* Accepts a zeroed struct. */
 void gp_sweep_all_release(struct gp_sweep_all *all);
 
 #endif

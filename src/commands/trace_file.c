@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A trace in a user's file. */
+/* Reads and writes the traces in a user's files. */
 #include "commands/trace_file.h"
 
 #include <stdbool.h>
@@ -19,8 +19,8 @@
 #include "trace/draft.h"
 #include "trace/ranks.h"
 
-/* ---- a stream that packs: a stdio stream with its own write (fopencookie)
- * ---- */
+/* ---- a stream that compresses: a stdio stream with its own write
+ * (fopencookie) ---- */
 
 #define ROOM	   (64 << 10) /* bytes packed before they are written */
 #define GZIP_BITS  (15 + 16)  /* the largest window, and gzip's frame */
@@ -252,7 +252,7 @@ enum gp_status gp_check_event(uint64_t event, uint64_t moments,
 			   (unsigned long long)moments - 1);
 }
 
-/* ---- the form of a file to be written ---- */
+/* ---- the format of a file to be written ---- */
 
 static const struct {
 	const char *suffix;

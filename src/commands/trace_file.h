@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Trace files: reading with progress, the format by the file's name, and
- * writing whole or not at all. */
+/* Trace files: reading with progress, choosing the format by the file's name,
+ * and writing either the whole file or nothing. */
 #ifndef COMMANDS_TRACE_FILE_H
 #define COMMANDS_TRACE_FILE_H
 
@@ -21,12 +21,12 @@ enum gp_status gp_pack_write(FILE *under, enum gp_packing packing,
 						     struct gp_diag *diag),
 			     void *arg, struct gp_diag *diag);
 
-/* As gp_input_read; a held trace (gpupool/ask.h) of that name comes before a
- * file. The caller destroys the trace. */
+/* As gp_input_read; if a held trace (gpupool/ask.h) has that name, it is used
+ * instead of a file. The caller destroys the trace. */
 enum gp_status gp_trace_file_input(const struct gp_input_config *config,
 				   struct gp_trace **trace,
 				   struct gp_diag *diag);
-/* With progress. */
+/* The same with progress. */
 enum gp_status gp_trace_file_read(const char *path,
 				  struct gp_progress *progress,
 				  struct gp_trace **trace,
@@ -37,20 +37,20 @@ enum gp_status gp_trace_file_read_requests(const char *path,
 					   struct gp_trace **trace,
 					   struct gp_diag *diag);
 
-/* GP_INPUT, of a trace without requests: why it cannot be replayed. */
+/* GP_INPUT for a trace without requests, saying why it cannot be replayed. */
 enum gp_status gp_trace_file_is_idle(const struct gp_trace *trace,
 				     const char *path, struct gp_diag *diag);
 
-/* The events of the device that has most; at least 1, as event 0 is the
- * beginning, also of a trace without events. */
+/* The number of events of the device that has most; at least 1, because event 0
+ * is the beginning even of a trace without events. */
 uint64_t gp_trace_moments(const struct gp_trace *trace);
 
-/* GP_USAGE: there is no such event, of which a flag was given the number. */
+/* GP_USAGE: there is no event with the number that was given to a flag. */
 enum gp_status gp_check_event(uint64_t event, uint64_t moments,
 			      const char *flag, uint64_t given,
 			      struct gp_diag *diag);
 
-/* For commands that write nothing but traces. */
+/* For commands that write only traces. */
 #define GP_TRACE_FORMAT_OPTION                                                 \
 	{                                                                      \
 		"format", 0, GP_OPTION_FORMAT, GP_AT(format),                  \
@@ -65,13 +65,13 @@ struct gp_trace_form {
 	bool is_anonymous; /* see gp_trace_anonymous */
 };
 
-/* By --format if given, else by the name; "-" is JSON. Binary is not written to
- * a terminal. */
+/* The format of --format if given, else that of the file's name; "-" is JSON.
+ * Binary data is not written to a terminal. */
 enum gp_status gp_trace_form_of(const struct gp_options *options,
 				const char *path, struct gp_trace_form *form,
 				struct gp_diag *diag);
 
-/* The packing that a path's suffix names; shortens *length by the suffix. */
+/* The packing that a path's suffix names; subtracts the suffix from *length. */
 enum gp_packing gp_packing_of(const char *path, size_t *length);
 
 /* Whether the first length bytes of a path end with suffix. */

@@ -31,7 +31,7 @@ static bool read_number(const char **at, uint64_t *number)
 	return true;
 }
 
-/* "batch_size=1..512" */
+/* Parses "batch_size=1..512". */
 static bool parse(struct gp_vary *vary, const char *text)
 {
 	const char *at = strchr(text, '=');
@@ -109,7 +109,7 @@ void gp_vary_release(struct gp_vary *vary)
 	free(vary->points);
 }
 
-/* ---- a value of it ---- */
+/* ---- replacing a place by a value ---- */
 
 /* The text with the value in each of its places. */
 static char *put_value(const struct gp_vary *vary, const char *text,

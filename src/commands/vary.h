@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* --vary NAME=FIRST..LAST: a program run with several values of something, of
- * which the largest that fits is wanted. */
+/* --vary NAME=FIRST..LAST: runs a program with several values of something, to
+ * find the largest that fits. */
 #ifndef COMMANDS_VARY_H
 #define COMMANDS_VARY_H
 
@@ -21,16 +21,17 @@ enum gp_status gp_vary_parse(struct gp_vary *vary,
 			     struct gp_diag *diag);
 void gp_vary_release(struct gp_vary *vary);
 
-/* The options with a value in place of "{NAME}"; gp_vary_options_release. */
+/* The options with a value in place of "{NAME}", to be released with
+ * gp_vary_options_release. */
 struct gp_options gp_vary_options(const struct gp_vary *vary,
 				  const struct gp_options *options,
 				  uint64_t value);
 void gp_vary_options_release(struct gp_options *options);
 
 /*
- * Measures the first value and twice as much again and again until one does not
- * fit, and then halves what is between.  measure sets all of the point but its
- * value; its texts are owned.  What was measured stays where it fails.
+ * Measures the first value, then doubles it until one does not fit, and then
+ * bisects between the last two. measure sets all members of the point except
+ * its value; its texts are owned. What was measured is kept on failure.
  */
 enum gp_status gp_vary_search(
 	struct gp_vary *vary,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gpupool verify: every decision against PyTorch's own allocator, or on a
- * device against the simulated one.
+ * gpupool verify: compares every decision with PyTorch's own allocator, or a
+ * device with the simulated one.
  */
 #include <stdio.h>
 #include <string.h>
@@ -25,7 +25,7 @@ struct session {
 	struct gp_cuda *cuda; /* NULL: simulated devices */
 	struct gp_progress progress;
 	FILE *out;
-	int width; /* of names in a table; 0: there is one trace */
+	int width; /* of names in a table; 0: there is only one trace */
 	bool is_different;
 };
 
@@ -35,7 +35,7 @@ struct subject {
 	const char *path;
 	struct gp_trace *trace;
 	struct gp_plan plan;
-	uint8_t ran; /* PyTorch's release: the minor number */
+	uint8_t ran; /* minor number of PyTorch's release */
 };
 
 static bool runs_torch(const struct subject *j)

@@ -12,11 +12,11 @@
 struct printer {
 	const struct gp_trace *trace;
 	uint32_t device;
-	const char *ours, *theirs; /* names of the sides, of one width */
+	const char *ours, *theirs; /* names of the sides, of equal width */
 	FILE *out;
 };
 
-/* Of an event's number. */
+/* Follows an event's number. */
 static const char in_start[] = " of the requests that rebuild the start";
 
 /* PyTorch's name of an action. */
@@ -47,7 +47,7 @@ static void print_action(const struct printer *t,
 	fputc('\n', t->out);
 }
 
-/* A block by its id in the file; a placeholder is in no file. */
+/* Prints a block by its id in the file; a placeholder is not in the file. */
 static void print_block(const struct printer *t, uint32_t id)
 {
 	const struct gp_device_trace *device = &t->trace->devices[t->device];
@@ -74,7 +74,8 @@ static void print_request(const struct printer *t, const struct gp_event *e)
 	fputc('\n', t->out);
 }
 
-/* Prints both sides' actions: the common ones, then each side's own. */
+/* Prints the actions of both sides: first the common ones, then each side's
+ * own. */
 static void print_actions(const struct printer *t,
 			  const struct gp_difference *d)
 {
@@ -173,8 +174,8 @@ static const char *partner(const struct gp_verify_outcome *outcome, char *text)
 	return text;
 }
 
-/* "at event 3"; only its number if it is one of the requests that rebuild the
- * start. */
+/* "at event 3"; for one of the requests that rebuild the start, only its
+ * number. */
 #define WHERE_TEXT (GP_EVENT_TEXT + 4)
 static const char *where(const struct gp_verify_outcome *outcome,
 			 char text[WHERE_TEXT])
@@ -295,7 +296,8 @@ void gp_verify_head(int width, FILE *out)
 	fprintf(out, "%-*s    actions  counters  result\n", width, "trace");
 }
 
-/* "equal to PyTorch 2.11, device 3", as far as it is not the same for all. */
+/* "equal to PyTorch 2.11, device 3", without the parts that are the same for
+ * all. */
 static void print_verdict(const struct gp_verify_outcome *outcome, FILE *out)
 {
 	const struct gp_trace *trace = outcome->trace;

@@ -12,18 +12,19 @@ struct gp_verify_outcome {
 	const struct gp_trace *trace;
 	uint32_t device;
 	const struct gp_verify_result *result;
-	/* The release that was asked for, and the one that was run, which
-	 * decides alike. */
+	/* The release that was asked for, and the one that was run, which makes
+	 * the same decisions. */
 	uint8_t asked, ran;
-	bool is_torch, is_on_device; /* what the second run was */
-	bool is_checked;	     /* its memory */
+	bool is_torch, is_on_device; /* the second side */
+	bool is_checked;	     /* its memory was checked */
 	bool is_stand_in; /* the CUDA runtime has no device behind it */
 };
 
-/* One device's result: "equal", or the first difference. */
+/* The result of one device: "equal", or the first difference. */
 void gp_verify_text(const struct gp_verify_outcome *outcome, FILE *out);
 
-/* The head and a line of a table of traces; width: of the column of names. */
+/* The head and a line of a table of traces; width: width of the column of
+ * names. */
 void gp_verify_head(int width, FILE *out);
 void gp_verify_line(const char *name, int width,
 		    const struct gp_verify_outcome *outcome, FILE *out);

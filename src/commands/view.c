@@ -22,23 +22,23 @@
 #define ROWS_FOR_A_PERSON  20 /* of bands and holders, in text */
 #define ROWS_BY_DEFAULT	   100
 
-/* A device of a run, with what was computed for earlier questions. */
+/* A device of a run, with results that were computed for earlier questions. */
 struct seen_device {
-	struct gp_lifetimes lifetimes; /* list NULL: not yet */
+	struct gp_lifetimes lifetimes; /* list NULL: not computed yet */
 	struct gp_steps steps;
 	uint32_t *sites; /* of allocs, by id */
-	uint16_t *pools; /* that blocks lay in, by id */
+	uint16_t *pools; /* by id: the pool that the block was in */
 	struct seen_by {
-		struct askers askers; /* ranks NULL: not yet */
+		struct askers askers; /* ranks NULL: not computed yet */
 		uint32_t *ranks;
 	} by[GP_HOLD_BYS];
 	bool is_made;
 };
 
-/* A run with all that was computed of it; kept for the next question if the
- * trace is held (gpupool/ask.h). */
+/* A run with everything that was computed from it; kept for the next question
+ * if the trace is held (gpupool/ask.h). */
 struct seen {
-	struct gp_trace *trace; /* an owner */
+	struct gp_trace *trace; /* holds a reference */
 	struct gp_plan plan;
 	struct seen_device *devices;
 };
@@ -47,10 +47,10 @@ struct seen {
 struct session {
 	const struct gp_options *options;
 	struct seen *seen;
-	char *run_name; /* in gp_session_put */
+	char *run_name; /* the key for gp_session_put */
 	struct gp_view view;
 	const struct gp_lifetimes *lifetimes;
-	/* What is asked, by kind of view. */
+	/* What is asked for, by kind of view. */
 	struct gp_view_moment moment;
 	struct gp_event_search search;
 	const struct gp_lifetime *lifetime;
@@ -59,8 +59,8 @@ struct session {
 /* A kind of view. */
 struct sight {
 	const char *name;
-	const char *options; /* beside those that every view takes */
-	/* GP_USAGE or GP_INPUT: there is no such thing. */
+	const char *options; /* besides those that every view takes */
+	/* Finds what is asked for. GP_USAGE or GP_INPUT: it does not exist. */
 	enum gp_status (*find)(struct session *s, struct gp_diag *diag);
 	void (*show)(const struct session *s,
 		     const struct gp_view_style *style);
@@ -94,7 +94,7 @@ static void destroy_seen(void *made)
 	free(seen);
 }
 
-/* Takes over the trace, also on failure. */
+/* Takes ownership of the trace, also on failure. */
 static enum gp_status play(const struct gp_options *options,
 			   struct gp_trace *trace, struct gp_progress *progress,
 			   struct seen **out, struct gp_diag *diag)
@@ -208,7 +208,7 @@ static enum gp_status choose_device(struct session *s, uint32_t *device,
 	return GP_OK;
 }
 
-/* ---- what is known of it ---- */
+/* ---- what is known about it ---- */
 
 static uint16_t *pools_of(const struct gp_lifetimes *lifetimes, uint32_t ids)
 {
@@ -320,7 +320,7 @@ static enum gp_status at_event(struct session *s, struct gp_diag *diag)
 			   (unsigned long long)s->lifetimes->moments - 1);
 }
 
-/* The moment that explain looks at: the first failed request, else the peak,
+/* The moment that explain examines: the first failed request, else the peak,
  * which may be the start of a window. */
 static void at_what_matters(struct session *s, bool is_peak)
 {
@@ -358,7 +358,7 @@ static enum gp_status find_moment(struct session *s, struct gp_diag *diag)
 	return at_event(s, diag);
 }
 
-/* ---- what is asked of each ---- */
+/* ---- the arguments of each view ---- */
 
 static enum gp_status check_window(struct session *s, struct gp_diag *diag)
 {
@@ -369,7 +369,7 @@ static enum gp_status check_window(struct session *s, struct gp_diag *diag)
 				   "from event %llu to %llu there is nothing",
 				   (unsigned long long)o->from_event,
 				   (unsigned long long)o->to_event);
-	/* A page may ask again of a shorter run. */
+	/* A page may ask about a shorter run than before. */
 	if (o->format == GP_FORMAT_JSON)
 		return GP_OK;
 	return gp_check_event(o->from_event, s->lifetimes->moments, "from",
@@ -410,7 +410,7 @@ static void show_state(const struct session *s,
 	gp_view_state(&s->view, &s->moment, style);
 }
 
-/* "alloc,free" */
+/* Parses "alloc,free". */
 static enum gp_status find_kinds(const char *words, uint32_t *kinds,
 				 struct gp_diag *diag)
 {
@@ -436,7 +436,7 @@ static enum gp_status find_kinds(const char *words, uint32_t *kinds,
 	return GP_OK;
 }
 
-/* The stream by its handle in the trace; 0 is the default one. */
+/* The stream with that handle in the trace; 0 is the default stream. */
 static enum gp_status find_stream(const struct session *s, uint16_t *stream,
 				  struct gp_diag *diag)
 {
@@ -452,7 +452,7 @@ static enum gp_status find_stream(const struct session *s, uint16_t *stream,
 			   s->options->stream);
 }
 
-/* The internal id of an id in the file. */
+/* The internal id of the block that has this id in the file. */
 static enum gp_status find_id(const struct session *s, uint32_t *id,
 			      struct gp_diag *diag)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gpupool in a page: what src/report/page/engine.js calls.  A question is asked
- * and its answer is then read from memory; there is one at a time.
+ * gpupool in a page: the functions that src/report/page/engine.js calls. A
+ * question is asked, and then its answer is read from memory; there is one at a
+ * time.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +25,7 @@ size_t EXPORT(gp_page_length)(int which);
 static struct gp_session *session;
 static struct gp_reply reply;
 
-/* Room for bytes that the page writes; NULL: there is not that much. */
+/* Memory for bytes that the page writes; NULL: there is not enough. */
 void *gp_page_room(size_t size)
 {
 	return malloc(size ? size : 1);
@@ -35,7 +36,7 @@ void gp_page_free(void *room)
 	free(room);
 }
 
-/* As the command line says it, into err. */
+/* Prints the message of a command line into err. */
 static void print_diag(const struct gp_diag *diag)
 {
 	struct gp_text_sink sink;
@@ -52,7 +53,7 @@ static void print_diag(const struct gp_diag *diag)
 }
 
 /* Reads a trace from the bytes of a file and holds it under the name; frees the
- * bytes and the name.  The status is the exit code. */
+ * bytes and the name. Returns the exit status. */
 int gp_page_read(char *name, void *bytes, size_t length)
 {
 	struct gp_input_config config = { .path = name,
@@ -74,7 +75,7 @@ int gp_page_read(char *name, void *bytes, size_t length)
 	return (int)reply.status;
 }
 
-/* The words of a command line, each with a NUL behind it; frees them. */
+/* Answers a command line: its words, each terminated by a NUL; frees them. */
 int gp_page_ask(char *words, int count)
 {
 	const char **argv = gp_mem_alloc((size_t)count + 1, sizeof(*argv));
@@ -91,7 +92,7 @@ int gp_page_ask(char *words, int count)
 	return (int)reply.status;
 }
 
-/* Standard output (0) and error (1) of the last answer. */
+/* The standard output (0) or standard error (1) of the last answer. */
 const char *gp_page_text(int which)
 {
 	return which ? reply.err : reply.out;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a page cannot do, in one sentence each: run programs, load libraries,
- * talk to a device. */
+/* Stand-ins for what a page cannot do, which say so in one sentence: run
+ * programs, load libraries, use a device. */
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -84,7 +84,7 @@ enum gp_status gp_torch_lib_release(const char *folder, uint8_t *release,
 	return refuse(diag, "PyTorch's own allocator");
 }
 
-/* ---- a page in the page: it replays nothing ---- */
+/* ---- pages that replay: a page writes none ---- */
 
 const char gp_app_bundle_js[] = "", gp_worker_bundle_js[] = "";
 
@@ -132,7 +132,7 @@ struct gp_device *gp_cuda_device_create(struct gp_cuda *cuda, uint32_t ordinal,
 	return NULL;
 }
 
-/* ---- engines out of libraries ---- */
+/* ---- engines from libraries ---- */
 
 enum gp_status engine_open_library(const struct gp_engine_library *library,
 				   struct gp_engine **engine,
