@@ -211,7 +211,8 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
 {
 	process_begin(CALL_cudaGraphLaunch);
 	stream_work((uintptr_t)stream);
-	/* Also within an operator, which may not write what the graph does. */
+	/* Operators do not know what a graph writes, so this holds within an
+	 * operator, too. */
 	kept_doubt_all();
 	process_end(cudaSuccess);
 	process_notify_work(NULL);

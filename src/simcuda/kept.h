@@ -56,8 +56,9 @@ void kept_doubt_all(void);
  * the beginning. */
 void kept_begin_block(uint64_t addr, uint64_t size);
 void kept_end_block(uint64_t addr);
-/* From now on another process may write there, at any time: what is kept of it
- * is a guess at best. Until the memory is given back to the device. */
+/* From now on another process may write there at any time, so what is kept of
+ * it is a guess at best. This holds until the memory is returned to the
+ * device. */
 void kept_share(uint64_t addr, uint64_t size);
 void kept_unshare(uint64_t addr, uint64_t size);
 /* The same until the block that begins there ends; without a block, of these

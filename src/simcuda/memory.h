@@ -26,8 +26,8 @@ void memory_forget(void);
 /* Whether the address is in such memory, and the device it is on. */
 bool ipc_has(uint64_t addr, int *device);
 void ipc_forget(void);
-/* Between these calls of a thread, code that gets a handle of memory uses only
- * the block at this address of it. */
+/* Between these two calls of a thread, code that gets a handle of the memory
+ * uses only the block at the address that it asks for. */
 void ipc_begin_block(void);
 void ipc_end_block(uint64_t addr, uint64_t size);
 bool ipc_is_of_block(void);

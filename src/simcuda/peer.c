@@ -65,10 +65,10 @@ cudaError_t cudaDeviceDisablePeerAccess(int peer)
 
 /*
  * Memory and events of other processes. A handle names an allocation of a
- * process. Whoever opens it gets a range of addresses of the same size, apart
- * from its own. The range takes no memory of the device, as the other process
- * has it already. The bytes are not shared,
- * so that nothing there counts as known.
+ * process. A process that opens it gets a range of addresses of the same size,
+ * separate from its own memory. The range takes no memory of the device,
+ * because the other process has taken it already. The bytes are not shared, so
+ * nothing there counts as known.
  */
 
 /* Above all addresses of the simulated device. */
@@ -96,7 +96,8 @@ static struct {
 		       * addresses */
 } opened;
 
-/* Of what the calling thread exports, others get the addresses of one block. */
+/* The calling thread exports a single block: other processes get only its
+ * addresses. */
 static _Thread_local bool is_of_block;
 
 bool ipc_is_of_block(void)

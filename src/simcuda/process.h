@@ -202,8 +202,8 @@ struct process_hooks {
 	void (*memory)(int device, uint64_t addr, uint64_t bytes);
 	/* The program read a value that is not known. */
 	void (*guess)(void);
-	/* How long work took was asked, or, if is_query, whether work that
-	 * nothing has waited for has ended. */
+	/* The program asked how long work took, or, if is_query, whether work
+	 * that nothing has waited for is complete. */
 	void (*timed)(bool is_query);
 	/* A kernel, a library call or a graph was launched. What it writes is
 	 * not known here; nor is where, if reach is NULL. is_captured: it

@@ -467,7 +467,8 @@ static void finish_event(cudaEvent_t event)
 		stream->done = event->number;
 }
 
-/* This thread's last event: it waited for that, or asked whether it is done. */
+/* The last thing that this thread did with an event: it waited for it, or it
+ * queried whether it is complete. */
 static _Thread_local bool has_waited;
 
 bool streams_have_waited(void)

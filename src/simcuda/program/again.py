@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Makes checkpointed layers draw the same values again.
 
-torch.utils.checkpoint runs a function again in backward, where it must compute
-the same tensors. On a device it does, as its values are the same. Programs may
-already have imported its functions, so what these call is patched.
+torch.utils.checkpoint runs a function a second time in backward, where it must
+compute the same tensors. On a device it does, because its values are the same.
+Programs may have imported its functions already, so what these call is patched.
 """
 
 import ctypes

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""What the device's kernels of operators assert of their arguments.
+"""What the device's kernels of operators assert about their arguments.
 
-Run with evaluate.py's globals. A table has for each operator the names of the
-arguments that it is about, and whether an assertion fails, given all arguments
-under the schema's names; values that are not known count as right. (The
-assertions are those of ATen's kernels, CUDA_KERNEL_ASSERT.)
+Run with evaluate.py's globals. For each operator, a table has the names of the
+arguments that the assertions are about, and a function of all arguments, under
+the schema's names, that says whether an assertion fails. Values that are not
+known count as correct. (The assertions are those of ATen's kernels,
+CUDA_KERNEL_ASSERT.)
 """
 
 import math
@@ -64,7 +65,8 @@ def rows(weight, indices, **more):
 
 
 def bags(weight, indices, offsets, include_last_offset=False, **more):
-    """The first begins at 0 and the last ends at the end, whatever is said."""
+    """The first bag always begins at 0 and the last one ends at the end,
+    whatever offsets say."""
     if rows(weight, indices):
         return True
     if not known(offsets):
@@ -134,7 +136,7 @@ KERNEL_ASSERTS = {
 
 
 def asserted(base, arguments):
-    """Which arguments the kernel's assertions are about."""
+    """The arguments that the kernel's assertions are about."""
     about = KERNEL_ASSERTS.get(base, ((),))[0]
     about = (about,) if isinstance(about, str) else about
     return [
@@ -145,7 +147,7 @@ def asserted(base, arguments):
 
 
 def check(name, overload, values):
-    """Gives one truth: whether an assertion fails."""
+    """Returns a single truth: whether an assertion fails."""
     op, arguments, writes = operators[name, overload]
     named = {a.name: make(v) for v, a in zip(values, arguments)}
     fails = KERNEL_ASSERTS[name.split("::")[1]][1](**named)

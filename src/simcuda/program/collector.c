@@ -40,8 +40,8 @@ static bool read_words(struct word words[WORDS])
 	return is == size;
 }
 
-/* What goes up with each new object, cells of closures here, of which CPython
- * keeps no free ones. */
+/* Finds the counter that increases with each new object. Cells of closures are
+ * used, because CPython keeps no list of free ones. */
 static int *find_count(void)
 {
 	static struct word before[WORDS], first[WORDS], second[WORDS];
@@ -106,7 +106,7 @@ void collector_go_on(const struct collector *since)
 		gc.enable();
 }
 
-/* ---- for owners.py, which holds the GIL in between ---- */
+/* ---- for owners.py, which holds the GIL between these calls ---- */
 
 static struct collector stopped;
 

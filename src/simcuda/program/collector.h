@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Python's garbage collector, which runs when so many more objects were created
- * than freed: in the program, where it would if nothing were recorded.
+ * Lets Python's garbage collector run where it would without recording: it runs
+ * when a number of objects were created and not freed, and the recorder's own
+ * would count.
  */
 #ifndef SIMCUDA_PROGRAM_COLLECTOR_H
 #define SIMCUDA_PROGRAM_COLLECTOR_H
@@ -13,11 +14,12 @@ struct collector {
 	int count;
 };
 
-/* To be called with the GIL: it does not run until collector_go_on(). */
+/* To be called with the GIL: the collector does not run until
+ * collector_go_on(). */
 struct collector collector_stop(void);
-/* What was created since is not counted. To be used where it remains. What is
- * freed again goes to CPython's lists of free objects, which the program takes
- * objects from without counting them, so that must have been counted. */
+/* Subtracts the objects created since collector_stop(), if they stay alive.
+ * Objects that are freed must stay counted: they go to CPython's lists of free
+ * objects, from which the program then takes objects without counting them. */
 void collector_discount(const struct collector *since);
 void collector_go_on(const struct collector *since);
 

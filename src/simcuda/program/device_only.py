@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Operators that only a device has, computed with those of a processor.
+"""Operators that only a device has, computed from operators of a processor.
 
 Run with evaluate.py's globals. Each function takes the arguments under the
 schema's names and returns the first results; the others are not known.
@@ -16,8 +16,8 @@ import torch
 
 
 def seed_by(tensor):
-    """A seed that is drawn, but is the same for backward, which gets the
-    tensor too."""
+    """A drawn seed. It is a function of the tensor, which backward gets, too,
+    so that backward has the same seed."""
     draw_seed()
     tensor = tensor.contiguous()
     size = tensor.numel() * tensor.element_size()
@@ -177,7 +177,7 @@ def is_short(tensor):
 
 
 def layer_norm(input, normalized_shape, weight, bias, eps):
-    """On a device the statistics of 16-bit numbers have 32 bits."""
+    """On a device, the statistics of 16-bit numbers have 32 bits."""
     out, *stats = torch.native_layer_norm(
         wide(input), normalized_shape, wide(weight), wide(bias), eps
     )
@@ -218,11 +218,11 @@ def rms_norm_backward(
     )
 
 
-# ---- softmax of 16-bit numbers, which gives wide ones ----
+# ---- softmax of 16-bit numbers, whose results are wider ----
 
 
 def softmax(function):
-    """On a processor it gives the type that it gets."""
+    """On a processor, the result has the type of the argument."""
 
     def computed(self, dim, half_to_float, out=None):
         made = function(self.float() if half_to_float else self, dim, False)
@@ -243,7 +243,7 @@ def softmax_backward(function):
 
 
 def log_sigmoid_backward(grad_output, self, buffer, grad_input=None):
-    """Only a processor gets what forward kept."""
+    """Only a processor receives the buffer that forward kept."""
     made = torch.ops.aten.log_sigmoid_backward(
         grad_output, self, (-self.abs()).exp()
     )
@@ -506,7 +506,7 @@ def gru_cell_backward(grad_hy, workspace, has_bias):
 
 
 def histc(self, bins=100, min=0, max=0, out=None):
-    """On a processor it exists for floating-point numbers only."""
+    """On a processor, this exists for floating-point numbers only."""
     if self.is_floating_point():
         return (torch.histc(self, bins, min, max),)
     values, least, most = self.reshape(-1).long(), int(min), int(max)
@@ -563,10 +563,11 @@ INSTEAD = {
     "native_layer_norm": layer_norm,
     "native_layer_norm_backward": layer_norm_backward,
 }
-# Arguments that decide what is dropped.
+# Arguments that determine what is dropped.
 STATE = {"philox_offset", "philox_seed", "rng_state"}
 # Arguments that are not read: the state from which a library drew what it
-# dropped, which is drawn here, and what it keeps for itself.
+# dropped, which is drawn here instead, and buffers that a library keeps for
+# itself.
 UNREAD = {
     "buffer",
     "dropout_state",

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Operators that a device computes otherwise than a processor, or of whose
-results nobody can tell what a device gives.
+"""Operators for which a device computes other results than a processor, or
+whose results on a device cannot be predicted.
 
-Run with evaluate.py's globals. Each function of DIFFERING takes what a
-processor gives and the operator's arguments under the schema's names. It makes
-of the results what a device gives, in place, and returns those that a device
-may give otherwise.
+Run with evaluate.py's globals. Each function of DIFFERING takes a processor's
+results and the operator's arguments, under the schema's names. It changes the
+results in place to those of a device, and returns the results that may still
+differ on a device.
 """
 
 import torch
@@ -17,20 +17,21 @@ def is_whole(dtype):
 
 # ---- the order of equal elements ----
 
-# Up to so many are sorted by a network of comparisons, which exchanges equal
-# ones, unless it is to leave them in their order (ATen's SortUtils.cuh).
+# Up to this many elements are sorted by a network of comparisons. It exchanges
+# equal elements, unless the sort is stable (ATen's SortUtils.cuh).
 IN_NETWORK = 32
 
 
 def ranks(ordered):
-    """Numbers the elements of ordered rows: equal ones have the same."""
+    """Numbers the elements of ordered rows; equal elements have the same
+    number."""
     a, b = ordered[..., 1:], ordered[..., :-1]
     differ = (a != b) & ~(a.isnan() & b.isnan())
     return torch.nn.functional.pad(differ.long().cumsum(-1), (1, 0))
 
 
 def network(keys):
-    """In which order it leaves the elements of each row."""
+    """The order in which the network leaves the elements of each row."""
     rows = keys.reshape(-1, keys.shape[-1])
     free = IN_NETWORK - rows.shape[-1]
     rows = torch.nn.functional.pad(rows, (0, free), value=IN_NETWORK)
@@ -64,8 +65,8 @@ def sort(results, self, dim=-1, stable=None, **more):
 
 
 def topk(results, self, k, dim=-1, largest=True, sorted=True, **more):
-    """A device takes those before the last one's equals, then some of these,
-    each in the order in which they lie, and sorts them."""
+    """A device takes the elements that precede those equal to the last one,
+    then some of the latter, each in their order in memory, and sorts them."""
     if not k or not self.dim():
         return
     rows = self.movedim(dim, -1)
@@ -83,7 +84,7 @@ def topk(results, self, k, dim=-1, largest=True, sorted=True, **more):
 
 
 def one_of_equals(results, self, dim=None, keepdim=False, **more):
-    """The place of an element that has an equal."""
+    """The place of an element is in doubt if another one is equal."""
     if dim is None or not self.dim():
         return ()
     found = results[0] if keepdim else results[0].unsqueeze(dim)
@@ -95,8 +96,8 @@ def one_of_equals(results, self, dim=None, keepdim=False, **more):
 
 
 def is_settled(read, written):
-    """Whether all of what was written is there. If it is not, several were
-    written to one place, in an order that a device is free to choose."""
+    """Whether all that was written can be read back. Otherwise several elements
+    were written to one place, and a device may do that in any order."""
     return torch.are_deterministic_algorithms_enabled() or torch.equal(
         read, written.expand(read.shape)
     )
@@ -146,20 +147,21 @@ def is_whole_number(values):
 
 
 def counted(made, add, values):
-    """How many of the values are added to each place."""
+    """How many values are added to each place."""
     none = torch.zeros_like(made, dtype=torch.float64)
     return add(none, torch.ones_like(values, dtype=torch.float64))
 
 
 def depends_on_order(results, add, values):
-    """Whether 16-bit numbers are added to one place: each sum is rounded, or
-    only the last one. `add` adds values to what it is given."""
+    """Whether the order in which 16-bit numbers are added to one place matters:
+    a device rounds each sum, or only the last one. `add` adds values to its
+    first argument."""
     made = results[0]
     if made.dtype not in SHORT:
         return False
     wide, none = values.double(), torch.zeros_like(made, dtype=torch.float64)
     often = counted(made, add, values)
-    # Each sum on the way lies between these.
+    # Each intermediate sum lies between these.
     ends = [made - add(none.clone(), wide.clamp(*to)) for to in UP_AND_DOWN]
     exact = 2 / torch.finfo(made.dtype).eps
     is_exact = is_whole_number(made) & is_whole_number(values).all()
@@ -169,7 +171,7 @@ def depends_on_order(results, add, values):
 
 
 def reduced(results, add, values, reduce):
-    """The same where numbers are multiplied, or are means."""
+    """The same for other reductions: numbers may be multiplied, or averaged."""
     made = results[0]
     if reduce in ("add", "sum"):
         is_doubted = depends_on_order(results, add, values)
@@ -213,8 +215,8 @@ def embedding_backward(results, grad_output, indices, padding_idx, **more):
 
 
 def may_wrap(added):
-    """Whether so many small integers are added that their sum does not tell
-    one that is not known: 256 bytes of 0 make what 256 bytes of -1 do."""
+    """Whether a sum of small integers may wrap around so that it hides an
+    unknown one: 256 bytes of 0 have the same sum as 256 bytes of -1."""
     many = added.numel() >= 1 << 8 * added.element_size()
     return many and is_whole(added.dtype) and added.dtype != torch.bool
 
@@ -234,7 +236,7 @@ def places(tensor):
 
 
 def is_folded(tensor):
-    """Whether elements share memory, as as_strided() lets them."""
+    """Whether elements share memory, as is possible with as_strided()."""
     reach = 1
     for stride, n in sorted(zip(tensor.strides_there, tensor.shape)):
         if n > 1 and stride < reach:
@@ -243,12 +245,12 @@ def is_folded(tensor):
     return False
 
 
-# Operators that compute each element from others at other places.
+# Operators that compute each element from elements at other places.
 ACROSS = SCALING | PRODUCTS | {"masked_scatter_", "mv", "searchsorted"}
 
 
 def is_in_the_way(written, other, is_across):
-    """Whether some of what is read is written at another place."""
+    """Whether something that is read is written at another place."""
     a, b = span(written), span(other)
     if b[1] <= a[0] or a[1] <= b[0]:
         return False
@@ -263,7 +265,8 @@ def is_in_the_way(written, other, is_across):
 
 
 def is_any_in_the_way(values, writes, base):
-    """A device reads and writes in an order of its own."""
+    """Whether arguments overlap such that the order of reads and writes, which
+    is different on a device, matters."""
     tensors = [
         (i, v)
         for i, v in enumerate(values)
@@ -282,7 +285,7 @@ def is_any_in_the_way(values, writes, base):
 
 
 def overlap(values, writes):
-    """Whether a list of tensors is written of which others are in the way."""
+    """Whether a tensor of a list is written that overlaps with another one."""
     if not any(isinstance(values[i], list) for i in writes):
         return False
     lists = [v for v in values if isinstance(v, list)]
@@ -305,8 +308,8 @@ SHORT = torch.float16, torch.bfloat16
 
 
 def has_room(of, src):
-    """What a number becomes that the type has no room for depends on the
-    machine. Bytes come of wide integers."""
+    """Whether all numbers fit the type. The result for others depends on the
+    machine. Bytes are converted from wide integers."""
     if not src.is_floating_point() or not is_whole(of) or of == torch.bool:
         return True
     limits = torch.iinfo(torch.int64 if of == torch.uint8 else of)
@@ -330,7 +333,8 @@ def copy_each(results, self, src, **more):
 
 
 def cumsum(results, self, **more):
-    """A device adds 16-bit numbers as such, in an order of its own."""
+    """A device adds 16-bit numbers without widening them, in an order of its
+    own."""
     made = results[0]
     if made.dtype not in SHORT:
         return converted(results, self)
@@ -348,7 +352,8 @@ def wide_of(dtype):
 
 
 def quotient(self, other, mode=None):
-    """A device multiplies by the inverse of a number that the host has."""
+    """If the divisor is a number on the host, a device multiplies by its
+    inverse."""
     made = torch.div(self, other, rounding_mode=mode)
     on_device = getattr(other, "is_on_device", False)
     if on_device or other.numel() > 1 or not made.is_floating_point():
@@ -381,7 +386,7 @@ def mean(results, self, dim=None, keepdim=False, **more):
 
 
 def line(start, step, count):
-    """Start and so many steps, each added with one rounding."""
+    """Start plus multiples of step, each computed with a single rounding."""
     start, step = (torch.tensor(n, dtype=torch.float32) for n in (start, step))
     places = torch.arange(count, dtype=torch.float64)
     return (start.double() + step.double() * places).float()
@@ -409,12 +414,14 @@ def linspace(results, start, end, **more):
 
 
 def whole_powers(results, **more):
-    """Whether a power is just a whole number, or just below one."""
+    """Whether the result has integers: a power may be exactly a whole number,
+    or just below it."""
     return results if is_whole(results[0].dtype) else ()
 
 
 def to_real(results, self, dim, last_dim_size, **more):
-    """Of what is no transform of real numbers a device makes others."""
+    """If the argument is not the transform of real numbers, a device's result
+    differs."""
     last, others = dim[-1], list(dim[:-1])
     for place in {0, last_dim_size // 2} if last_dim_size % 2 == 0 else {0}:
         plane = self.narrow(last, place, 1)
@@ -430,7 +437,7 @@ def to_real(results, self, dim, last_dim_size, **more):
 
 
 def vectors(*which):
-    """They may as well point the other way."""
+    """The sign of these vectors is arbitrary."""
     return lambda results, **more: [results[i] for i in which]
 
 

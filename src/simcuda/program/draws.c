@@ -100,8 +100,8 @@ void simcuda_draws_enter(uint64_t id)
 	here = (struct draws_place){ .of = id };
 }
 
-/* If its function raised, a part may be left late, or together with its outer
- * one. */
+/* If a function raised an exception, its part may be left late, or together
+ * with its outer part. */
 void simcuda_draws_leave(uint64_t id)
 {
 	const struct part *of = inside;
@@ -154,9 +154,10 @@ uint64_t draws_seed(struct draws_place *place)
 
 #define CHOOSE_SEED "_ZN3c106detail25getNonDeterministicRandomEb"
 
-/* PyTorch calls this function by its symbol, which is found here first. Its own
- * asks the system for a number; here it is the same in each run, another one
- * for each rank, and of 53 bits, as PyTorch has them for devices. */
+/* PyTorch calls this function by its symbol, which is found here first.
+ * PyTorch's own version asks the system for a random number; here it is the
+ * same in each run, different for each rank, and of 53 bits, as PyTorch uses
+ * for devices. */
 uint64_t choose_seed(bool is_cuda) __asm__(CHOOSE_SEED);
 uint64_t choose_seed(bool is_cuda)
 {

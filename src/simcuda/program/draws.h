@@ -31,7 +31,7 @@ void draws_fill(int dtype, uint64_t count, void *to);
 /* Draws a value that a program reads alone, such as a loss or a norm: not
  * negative. */
 void draws_fill_scalar(int dtype, void *to);
-/* This number in the type is read, as the option --scalar says. */
+/* A read returns this number, as the option --scalar says. */
 void draws_say(const char *number, int dtype, void *to);
 
 /* The place in the program at which a thread draws. */

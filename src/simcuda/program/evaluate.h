@@ -13,11 +13,11 @@
 /* The most arguments of an operator: each has a bit in masks. */
 #define MOST_ARGUMENTS 26
 
-/* The properties of an operator, by its schema and by the tables in
+/* The properties of an operator, from its schema and from the tables in
  * evaluate.py. */
 struct operator_facts {
 	bool computes;	 /* its result depends on its arguments */
-	bool is_silent;	 /* collectives: their results are reported by others */
+	bool is_silent;	 /* a collective: its results are reported elsewhere */
 	bool writes_any; /* writes arguments that its schema does not mark */
 	bool asks_size;	 /* reads the size of its result while it runs */
 	bool is_scalar;	 /* _local_scalar_dense */
@@ -32,16 +32,16 @@ struct operator_facts {
 	bool is_of_all;	 /* all() */
 	bool counts;	 /* goes on from unknown integers */
 	bool is_by_element; /* its kernels write nothing but its results */
-	bool is_each; /* each element depends on those at its place, so that
+	bool is_each; /* each element depends only on those at its place, so
 		       * some may be known */
-	bool gives_places;  /* gives places, no two alike, whatever it reads */
-	bool is_one_number; /* fills with its second argument, or else with 0 */
+	bool gives_places;  /* returns distinct places, whatever it reads */
+	bool is_one_number; /* fills with its second argument, or else 0 */
 	bool scales; /* adds to beta, its fourth argument, times the first */
 	bool has_first_step; /* has a first step that does not read its third
 			      * argument */
 	bool saves_rest;     /* saves all results but the first, in order */
 	bool is_fresh;	     /* its results are none of its arguments */
-	bool stands_in;	     /* launches what its caller would launch */
+	bool stands_in;	     /* launches its kernel in place of its caller's */
 	uint32_t writes;     /* bit set of the arguments that it writes */
 	uint32_t asserted;   /* and of those that its kernel asserts something
 			      * about */
@@ -71,7 +71,7 @@ struct evaluated {
 	struct shape shape; /* of a tensor; without addresses */
 	const unsigned char *bytes;
 	const unsigned char *known; /* a 1 for each known byte; NULL: all are */
-	bool is_doubted;	    /* a device may give others */
+	bool is_doubted;	    /* a device's result may differ */
 };
 
 struct evaluation {

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Describes PyTorch's operators, and computes them on the processor.
 
-evaluate.c runs this in a thread of its own.  A tensor comes as its bytes, type,
-sizes and whether it is the device's, and a device as (); results go back as
-words, and bytes filled up to words.
+evaluate.c runs this in a thread of its own. A tensor is passed as its bytes,
+its type, its sizes and whether it is on the device; a device is passed as ().
+Results are returned as words, with bytes padded to whole words.
 """
 
 import atexit
@@ -21,7 +21,7 @@ import torch  # noqa: E402
 C = torch._C
 calls = ctypes.PyDLL(None)
 atexit.register(calls.simcuda_evaluate_stop)
-# What describe() answers, in evaluate_describe()'s order.
+# The flags in describe()'s answer, in the order of evaluate_describe().
 (
     COMPUTES,
     SILENT,
@@ -53,11 +53,11 @@ atexit.register(calls.simcuda_evaluate_stop)
     SAVES_REST,
     STANDS_IN,
 ) = (1 << i for i in range(29))
-# Arguments that there are bits for.
+# The most arguments of an operator: each has a bit in C's masks.
 MOST = 26
-# Whether what nobody knows is drawn: --values.
+# Whether unknown values are drawn: --values.
 DRAWS = os.environ.get("SIMCUDA_VALUES", "known") not in ("known", "0")
-# Collectives tell of what they write.
+# Collectives report themselves what they write.
 SILENT_SPACES = (
     "c10d",
     "_c10d_functional",
@@ -88,7 +88,7 @@ UNIQUE = {
     "unique_dim",
     "unique_dim_consecutive",
 }
-# Of these, those that write one number everywhere, which is often 0.
+# Operators of these that write one number everywhere, which is often 0.
 ONE_NUMBERS = {"fill_", "zero_"}
 # Operators that count on the device, read the count, and then allocate.
 SIZED = UNIQUE | {"nonzero", "masked_select", "equal", "nms", "_coalesce"}
@@ -113,8 +113,8 @@ LOGICAL = {
     "logical_or",
     "logical_or_",
 }
-# Operators that move elements of these arguments, by their numbers, and change
-# none: an element that is known there is known in the result.
+# Operators that move elements of these arguments, given by number, without
+# changing them: an element that is known there is known in the result.
 MOVES = {
     "_index_put_impl_": (0, 2),
     "cat": (0,),
@@ -140,12 +140,12 @@ MOVES = {
     "triu": (0,),
     "where": (1, 2),
 }
-# Operators that divide integers. A processor ends the program where a quotient
-# does not fit.
+# Operators that divide integers. On a processor, the program is ended if a
+# quotient does not fit.
 QUOTIENTS = {"div", "floor_divide", "fmod", "remainder"}
 QUOTIENTS |= {base + "_" for base in QUOTIENTS}
-# Operators that make integers and truths, which programs go by, of
-# floating-point numbers: with drawn values they are computed for larger
+# Operators that compute integers or booleans, on which programs branch, from
+# floating-point numbers: if values are drawn, they are computed for larger
 # arguments than others.
 DECISIVE_ONES = {
     "argmax",
@@ -182,27 +182,28 @@ ASSERTIONS = {
     "normal_",
     "repeat_interleave",
 }
-# Whether all of what they give is true is asked of what a program checks, as
-# that boxes end behind where they begin.
+# Comparisons whose results a correct program checks with all(), for example
+# that boxes end after they begin.
 COMPARISONS = {"ge", "gt", "le", "lt"}
-# Operators that read whether a library found errors, which is false there.
+# Operators that read whether a library found errors; that is false here.
 DENIALS = {"_linalg_check_errors"}
-# What they read while they run is what a library says of errors, and is 0 where
-# the processor's finds none.
+# Operators that read a library's error codes while they run: these are 0 if the
+# processor finds no errors.
 SUCCESSES = {"_linalg_eigh", "_linalg_svd"}
 # Operators of old releases that first read whether probabilities are valid,
-# which is true, and then whether all are 0, which is false.
+# which is true, and then whether all of them are 0, which is false.
 SAMPLERS = {"multinomial"}
-# Operators on an unknown integer, which reads as 0: their result reads as what
-# follows from 0, so that a loop that goes on by n + 1 does not stand still.
+# Operators on an unknown integer, which reads as 0: their result reads as if it
+# followed from 0, so that a loop with n + 1 makes progress.
 COUNTING = {"add", "add_", "mul", "mul_", "neg", "rsub", "sub", "sub_"}
-# Operators whose result fits what is read of an unknown argument: a mask and
-# its opposite do not both select nothing.
+# Operators whose result agrees with what was read from an unknown argument: a
+# mask and its opposite cannot both select nothing.
 CONSISTENT = {"bitwise_not", "logical_not", "nonzero"}
-# Operators that give places, none of them twice: of unknown values the first.
+# Operators that return distinct places; for unknown values, the first ones.
 PLACES = {"sort", "topk"}
 MOST_PLACES = 1 << 17
-# Of a sparse tensor they come and go as its indices, of which these are made.
+# Operators on sparse tensors, which are passed and returned as their indices,
+# and how these are computed.
 OF_INDICES = {"_coalesce": lambda indices: torch.unique(indices, dim=1)}
 # Operators that add to beta times their first argument.  If beta is 0 they do
 # not read it, and it may be memory that was never written.
@@ -231,10 +232,10 @@ SAVING_REST = {
     "nll_loss2d_forward",
     "nll_loss_forward",
 }
-# Operators that go by what others give while their own kernels run. What else
-# these write, nothing outside reads.
+# Operators that branch on the results of other operators while their own
+# kernels run. Nothing outside reads what else these write.
 DECIDING = {"linalg_matrix_exp"}
-# What C is told of operators by their names.
+# The flags of operators by their names, for C.
 CLASSES = (
     (SIZED, ASKS_SIZE),
     (DECISIVE_ONES, DECISIVE),
@@ -269,7 +270,7 @@ COSTS = (
     "sort",
     "unique",
 )
-# Spaces whose kernels for the processor compute what those for CUDA do.
+# Namespaces whose kernels for the processor compute the same as those for CUDA.
 COMPUTED_SPACES = "aten", "prims", "torchvision"
 # Operators that compute nothing.
 NOTHING = {
@@ -303,7 +304,7 @@ DTYPES = {
     11: torch.bool,
     15: torch.bfloat16,
 }
-# Those that not every release has.
+# Types that not every release has.
 for number, dtype in (
     (23, "float8_e5m2"),
     (24, "float8_e4m3fn"),
@@ -317,15 +318,14 @@ for number, dtype in (
         DTYPES[number] = getattr(torch, dtype)
 NUMBERS = {d: n for n, d in DTYPES.items()}
 CPU = torch.device("cpu")
-# PyTorch 2.1 and 2.2 have no names here for three that lie behind others.
+# PyTorch 2.1 and 2.2 have no Python names for three keys that follow others.
 keys = dict(C.DispatchKey.__members__)
 for behind, key in (2, "Conjugate"), (3, "Negative"), (4, "ZeroTensor"):
     keys.setdefault(key, int(C.DispatchKey.Functionalize) + behind)
 
 
 def bit_of(key):
-    """c10::DispatchKeySet has a bit for each functionality, which begin at
-    1."""
+    """c10::DispatchKeySet has a bit for each functionality, counted from 1."""
     return 1 << int(keys[key]) - 1
 
 
@@ -341,8 +341,9 @@ for key in (
     "Quantized",
 ):
     not_plain |= bit_of(key)
-# The program may be in a mode by now that makes other tensors: of a device, as
-# set_default_device() does, fake ones, or wrapped ones as torch.func does.
+# The program may have set a mode in the meantime that makes other tensors: on a
+# device, as with set_default_device(), fake ones, or wrapped ones, as with
+# torch.func.
 no_function = C.DisableTorchFunction()
 no_dispatch = C._DisableTorchDispatch()
 no_functorch = C._DisableFuncTorch()
@@ -363,8 +364,9 @@ new_seed = calls.simcuda_draws_seed
 new_seed.restype = ctypes.c_uint64
 
 
-# Bytes of which an operator is shared among processors: after less the others
-# of OpenMP's threads would be in the program's way, as they wait busily.
+# Operators with at least this many bytes are computed on several processors.
+# With less, OpenMP's other threads would slow the program down, because they
+# wait busily.
 SHARED_FROM = 1 << 18
 set_threads = getattr(calls, "omp_set_num_threads", None)
 processors = 1
@@ -377,7 +379,7 @@ def begin():
 
 
 def share(values):
-    """Of this thread alone."""
+    """Sets the number of threads; it applies only to calls from this thread."""
     tensors = [v for v in flat(values) if isinstance(v, torch.Tensor)]
     size = sum(t.numel() * t.element_size() for t in tensors)
     if set_threads:
@@ -420,7 +422,7 @@ def is_each(op, base):
 
 
 def partly(op, base, overload):
-    """Which arguments may be known in part."""
+    """The arguments that may be known only in part."""
     if base in LOGICAL or is_each(op, base):
         return range(4)
     return () if "reduce" in overload else MOVES.get(base, ())
@@ -510,7 +512,8 @@ def make(value):
 
 
 def is_number(value, dtype):
-    """A tensor of one number that is not the device's."""
+    """Whether the value is a tensor with a single number that is not on the
+    device."""
     return isinstance(value, tuple) and value[1:4] == (
         NUMBERS[dtype],
         (),
@@ -525,9 +528,9 @@ def narrow_to(dtype, number):
 
 
 def narrow(values, made):
-    """A number of the program comes as a double or a long, which decides a
-    result's type only where the tensors beside it are no floating-point
-    numbers, or truths."""
+    """A number of the program is passed as a double or a long. It determines
+    the type of the result only if the other tensors are not floating-point
+    numbers, or are booleans."""
     tensors = [
         (v, m) for v, m in zip(values, made) if isinstance(m, torch.Tensor)
     ]
@@ -557,8 +560,8 @@ def is_short_scalar(value):
 
 
 def lift(values, made):
-    """Beside a number of the program a 16-bit tensor without dimensions gives
-    16 bits, and is given a dimension for that."""
+    """With a number of the program, a 16-bit tensor without dimensions gives a
+    16-bit result. To get this, the tensor is given a dimension."""
     tensors = [
         (v, m) for v, m in zip(values, made) if isinstance(m, torch.Tensor)
     ]
@@ -573,7 +576,7 @@ def lift(values, made):
     return lifted
 
 
-# Among results: an argument that an operator gives back as it was.
+# A result that is an argument, which the operator returns unchanged.
 KEPT = object()
 
 
@@ -614,7 +617,7 @@ def flat(values):
             yield v
 
 
-# What is drawn may be none.
+# Drawn values may not be valid probabilities: makes them valid.
 PROBABILITIES = {
     "aten::bernoulli": lambda x: x.clamp(0, 1),
     "aten::multinomial": lambda x: x.abs(),
@@ -629,7 +632,7 @@ def draw_seed():
 
 @contextlib.contextmanager
 def seeded(seed):
-    """The program's generator stays as it is."""
+    """Leaves the program's generator unchanged."""
     state = generator.get_state()
     generator.manual_seed(seed)
     try:
@@ -656,7 +659,7 @@ def overflows(dividend, divisor, *more):
 
 
 def first_places(self, dim, k=None, **more):
-    """Those of topk() and sort(), where nobody knows what they are given."""
+    """The places that topk() and sort() return if their argument is unknown."""
     sizes = list(self.shape)
     if k is not None and sizes:
         sizes[dim] = k
@@ -691,7 +694,7 @@ def run(name, overload, values):
         try:
             returned = FROM_GENERATOR[base](**named)
         except ValueError:
-            # How the device does is not known.
+            # How the device computes this is not known.
             returned = compute(op, arguments, values)
     else:
         returned = compute(op, arguments, values)

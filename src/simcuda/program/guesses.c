@@ -22,10 +22,11 @@
 #define MOST_PLACES 64
 /* At most this many places are named; the rest are counted. */
 #define MOST_NAMED  8
-/* So many reads at one line are reported at once. */
+/* This many reads at one line are reported immediately. */
 #define MANY	    1000
-/* The journal has each of so many reads at one line, and then each of so many:
- * what comes between is lost if the program is killed. */
+/* The journal is updated at each of the first reads at a line, up to this many,
+ * and then once per this many: reads in between are lost if the program is
+ * killed. */
 #define NOTED	    100
 
 struct place {
@@ -171,8 +172,8 @@ static void put(const struct sentence *s)
 
 /* ---- callbacks ---- */
 
-/* An unknown value reads as 0 each time: a loop that waits for another value
- * never ends. */
+/* An unknown value always reads as 0: a loop that waits for another value never
+ * ends. */
 static void warn_of_many(const struct place *place)
 {
 	dprintf(STDERR_FILENO,
@@ -309,16 +310,18 @@ void guesses_add_race(void)
 	note(guesses.raced);
 }
 
-/* PyTorch itself queries events as well, whenever it takes memory. */
+/* Whether the program queries an event: PyTorch itself does that, too, whenever
+ * it takes memory. */
 static bool is_programs_query(void)
 {
 	return interpreter_is_held() &&
 	       interpreter_is_in("/torch/cuda/streams.py");
 }
 
-/* Which of several configurations of a kernel is chosen changes no request, nor
- * does what DistributedDataParallel's logger keeps of each step. A program that
- * asks does so through a line of PyTorch's streams.py. */
+/* Whether the program asks how long work took. Two other callers are left out,
+ * as no request depends on them: a kernel that is tuned, and
+ * DistributedDataParallel's logger. The program asks through a line of
+ * PyTorch's streams.py. */
 static bool is_programs_timing(void)
 {
 	static const char *const tuners[] = { "/triton/runtime/autotuner.py",

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Patches modules: at once, or when they are imported.
+"""Patches modules: immediately, or when they are imported.
 
-What was saved with unknown values may be loaded again, so each load is
-reported. Run while torch is imported. Programs may have imported safetensors
-by then, and names that they have imported from it are patched, too.
+Data that was saved with unknown values may be loaded again, so each load is
+reported. This runs while torch is imported. Programs may have imported
+safetensors before; then names that they imported from it are patched, too.
 
-What other processes get of a storage is a whole segment; that they write only
-to the storage is said here.
+If another process gets a storage, it maps the whole segment; this reports that
+it writes only to the storage.
 """
 
 import ctypes
@@ -17,7 +17,7 @@ begin, end = calls.simcuda_load_begin, calls.simcuda_load_end
 
 
 def changed(module, change):
-    """A module that looks different in another release is left as it is."""
+    """A module that differs in another release is left unchanged."""
     try:
         change(module)
     except Exception:
@@ -90,7 +90,7 @@ def change_storage(module):
 
 
 def opening(original):
-    """Stands for a class that is used in annotations and with isinstance."""
+    """Stands in for a class that is used in annotations and with isinstance."""
 
     class Kind(type):
         __call__ = loading(lambda cls, *i, **n: original(*i, **n))

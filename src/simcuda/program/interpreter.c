@@ -311,7 +311,7 @@ static uint32_t site_of_node(void)
 	return site;
 }
 
-/* Of the Python functions that this thread runs. */
+/* The site of the Python functions that this thread executes. */
 static uint32_t site_of_stack(void)
 {
 	struct place places[MOST_FRAMES];
@@ -388,7 +388,7 @@ static object *file_of(object *frame)
 	return file;
 }
 
-/* What these functions read goes to a file. */
+/* Whether values that this file's functions read are written to a file. */
 static bool is_writer(const char *path)
 {
 	static const char *const writers[] = {
@@ -402,7 +402,7 @@ static bool is_writer(const char *path)
 	return has_any(path, writers);
 }
 
-/* "train.py:12"; *writes: or it is in a writer's file. */
+/* "train.py:12"; *writes: the line is in a writer's file. */
 static enum whose describe_line(object *frame, char *text, size_t size,
 				bool *writes)
 {
@@ -557,7 +557,7 @@ const void *interpreter_thread(void)
 
 bool interpreter_is_busy(const void *thread)
 {
-	/* Where Python's own functions that wait are. */
+	/* Files of Python's own functions that wait. */
 	static const char *const waiting[] = { "/threading.py", "/queue.py",
 					       "/concurrent/futures/",
 					       "/selectors.py", NULL };

@@ -65,12 +65,12 @@ bool interpreter_is_held(void);
  * No lock may be held. */
 bool interpreter_is_in(const char *part);
 
-/* Whether the file of any line that this thread runs has one of these in its
- * path; NULL ends them. No lock may be held. */
+/* Whether the file of any line that this thread executes has one of these in
+ * its path; the list ends with NULL. No lock may be held. */
 bool interpreter_is_under(const char *const *parts);
 
-/* Whether the innermost line is; also reads numbers from local variables of
- * that function. NaN: there is none of this name. */
+/* Whether the innermost line has this in its path; also reads numbers from
+ * local variables of its function. NaN: there is none of this name. */
 bool interpreter_locals(const char *part, const char *const *names,
 			size_t count, double *values);
 

@@ -252,7 +252,7 @@ LAUNCHES(LAUNCH)
 /* The common beginning of cudaLaunchConfig_t and CUlaunchConfig. */
 struct launch_config {
 	unsigned grid[3], block[3];
-	uint64_t shared; /* 4 bytes and padding in the driver's */
+	uint64_t shared; /* in CUlaunchConfig, 4 bytes and padding */
 	const void *stream;
 };
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The sizes of Python objects that ranks send each other.
 
-torch.distributed computes them on the device: the largest one, their sum,
-several in one tensor. Kernels compute nothing here. So what this module calls
-for that does as PyTorch's functions do, and then puts the result in place,
-computed from the kept bytes (interpreter.c).
+torch.distributed computes with them on the device: the largest one, their sum,
+several in one tensor. Kernels compute nothing here. So the functions that it
+calls for this are replaced: they do what PyTorch's functions do, and then store
+the result, computed from the kept bytes (interpreter.c).
 """
 
 import atexit

@@ -63,8 +63,8 @@ const struct operation *operation_of(const char *schema)
 	return new;
 }
 
-/* Called with a stack, as torch.func does, the record has other values of the
- * stack before the operator's own. */
+/* If the operator was called with a stack, as torch.func does, the record has
+ * other values of the stack before the operator's own. */
 static struct torch_values last(struct torch_values values, size_t count)
 {
 	if (values.count > count) {
@@ -92,7 +92,7 @@ struct torch_values operation_outputs(const struct operation *operation,
 				   : outputs;
 }
 
-/* ---- what its kernels assert ---- */
+/* ---- what kernels assert ---- */
 
 static bool is_any_read(const struct argument *arguments, size_t count)
 {

@@ -24,17 +24,18 @@ struct torch_values operation_outputs(const struct operation *operation,
 				      const char *record);
 
 /*
- * What the device's kernels assert: that an index is within its range, that a
- * probability is one. Where that fails, the device computes nothing from there
- * on, and CUDA says so when the program next waits for it.
+ * What the device's kernels assert, for example that an index is within its
+ * range, or that a probability is valid. If an assertion fails, the device
+ * computes nothing from there on, and CUDA reports this when the program next
+ * waits for the device.
  */
 
-/* The arguments of the operator, which begins; NULL: its kernel asserts nothing
+/* The arguments of the operator that begins; NULL: its kernel asserts nothing
  * that can be checked. */
 const struct argument *operation_asserted(const struct operation *operation,
 					  struct torch_values inputs,
 					  struct arena *arena);
-/* To be called once the kernel was launched. */
+/* To be called after the kernel has been launched. */
 void operation_check(const struct operation *operation,
 		     const struct argument *arguments, struct arena *arena);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * at::RecordFunction says when an operator begins, with its arguments, and
- * when it ends, with its results; neither is held beyond that, so PyTorch does
- * what it does without.  An operator whose own kernel ran (not that of one it
- * called) has written its results and the arguments that its schema names.
+ * at::RecordFunction reports when an operator begins, with its arguments, and
+ * when it ends, with its results; neither is held longer, so PyTorch behaves as
+ * without this. An operator whose own kernel ran (not that of one it called)
+ * has written its results and the arguments that its schema names.
  */
 #include "simcuda/program/operators.h"
 
@@ -28,8 +28,8 @@
 /* In standard deviations: sqrt(-2 ln(2 ** -54)) is 8.7. */
 #define FARTHEST 9
 
-/* at::RecordFunctionCallback; behind the scopes are three choices: whether it
- * is given inputs, outputs, and numbers. */
+/* at::RecordFunctionCallback. Three choices follow the scopes: whether it
+ * receives inputs, outputs, and ids. */
 struct callback {
 	void *(*begin)(void **context, const char *record);
 	void (*end)(const char *record, void *context);
@@ -42,34 +42,34 @@ struct callback {
 struct frame {
 	const struct operation *operation; /* NULL: a range, no operator */
 	struct arena arena;
-	/* NULL: they are neither known nor drawn. */
+	/* NULL: some are neither known nor drawn. */
 	const struct argument *arguments;
-	/* Where some bits among them are not known: the same with those 0, and
-	 * with those 1; or NULL. */
+	/* If some of their bits are not known: the arguments with these bits 0,
+	 * and with these bits 1; otherwise NULL. */
 	const struct argument *supposed[2];
 	size_t argument_count;
-	bool is_drawn;	       /* something among its arguments or results */
-	bool is_guess;	       /* its results follow from what nobody knows */
-	struct shape *written; /* arguments that it writes, or may */
+	bool is_drawn;	       /* some argument or result is drawn */
+	bool is_guess;	       /* its results follow from guesses */
+	struct shape *written; /* arguments that it writes, or may write */
 	size_t written_count, written_room;
-	size_t named_count; /* of those, the first ones: its schema names them
-			     */
-	/* What operators that it called made: its own kernels may write it. */
+	size_t named_count; /* the first of these: its schema names them */
+	/* Results of operators that it called: its own kernels may write
+	 * them. */
 	struct shape *made;
 	size_t made_count, made_room;
 	struct evaluated *results;
 	size_t result_count, saved_count;
 	bool is_evaluated;
 	bool has_written;
-	bool is_in_place; /* what it has written until now can be read */
+	bool is_in_place; /* what it has written so far can be read */
 	bool is_clear;	  /* it writes zeros */
-	bool hides_reach; /* it may write what is no tensor of its arguments */
-	bool is_captured; /* into a graph: it is run later, if at all */
-	bool is_presumed; /* true of all that were presumed to be */
+	bool hides_reach; /* it may write more than its tensor arguments */
+	bool is_captured; /* into a graph: it runs later, if at all */
+	bool is_presumed; /* it is all() of truths that were presumed */
 	bool is_order;	  /* it compares floating-point numbers */
 	const struct argument
-		*asserted; /* what its kernel asserts of; or NULL */
-	unsigned truths;   /* read in it */
+		*asserted; /* arguments that its kernel asserts about */
+	unsigned truths;   /* number of truths that it has read */
 	struct generator generator;
 	struct draws_place drawn_before;
 };
@@ -79,8 +79,8 @@ static _Thread_local struct {
 	size_t count, room;
 } frames;
 
-/* The truths that were presumed to be true last, or are if the program asks for
- * all() of them.  It does so within a few operators, or means others. */
+/* The truths that were last presumed to be true, or will be if the program asks
+ * for all() of them. If it does, it does so within a few operators. */
 #define SOON 4
 static _Thread_local struct {
 	uint64_t addr, numel;
@@ -97,9 +97,9 @@ static struct frame *add_frame(void)
 	return f;
 }
 
-static const char *scalar; /* what is read in place of what nobody knows */
+static const char *scalar; /* what an unknown scalar reads as; NULL: not set */
 
-/* ---- what it writes ---- */
+/* ---- what an operator writes ---- */
 
 static void add_written(struct frame *f, const struct torch_value *value)
 {
@@ -130,7 +130,7 @@ static void find_written(struct frame *f, struct torch_values inputs)
 	f->named_count = f->written_count;
 }
 
-/* Behind those that it names, so that results are not put there. */
+/* They come after the named ones, so that no results are put there. */
 static void find_others(struct frame *f, struct torch_values inputs)
 {
 	const struct operator_facts *facts = &f->operation->facts;
@@ -146,7 +146,7 @@ static void find_others(struct frame *f, struct torch_values inputs)
 	process_unlock();
 }
 
-/* ---- its results ---- */
+/* ---- an operator's results ---- */
 
 static bool is_like_in_size(const struct shape *a, const struct shape *b)
 {
@@ -167,8 +167,9 @@ static bool are_alike(const struct evaluated *a, const struct evaluated *b)
 }
 
 /* A result was computed twice: with all unknown bits 0, and with all of them 1.
- * Elements that are equal in both are known: gives a 1 for each of their bytes.
- * NULL: the two differ in type or number of elements, or one is doubted. */
+ * Elements that are equal in both are known: returns a 1 for each of their
+ * bytes. NULL: the two differ in type or number of elements, or one is
+ * doubted. */
 static const unsigned char *meet(struct frame *f, const struct evaluated *one,
 				 const struct evaluated *other)
 {
@@ -202,9 +203,9 @@ static struct evaluated *run(struct frame *f, const struct argument *arguments,
 	return e.results;
 }
 
-/* An argument with its unknown bits 0, and with them 1.  Marks each element of
- * the result as not known whose own element of the argument is not; false:
- * it is not known which ones these are. */
+/* zeros and ones: an argument with its unknown bits 0, and with these bits 1.
+ * Marks an element of the result as unknown if the argument's element at the
+ * same place is. False: it is not known which elements these are. */
 static bool doubt_each(const struct argument *zeros,
 		       const struct argument *ones, const struct evaluated *e,
 		       unsigned char *known)
@@ -254,7 +255,7 @@ static void evaluate_each(struct frame *f)
 	}
 }
 
-/* Without drawn arguments the results are those with unknown bits 0. */
+/* If no argument is drawn, the results are those for unknown bits of 0. */
 static void evaluate_supposed(struct frame *f)
 {
 	size_t counts[2];
@@ -330,8 +331,8 @@ static bool read_output(const struct frame *f, const struct torch_value *value,
 	return tensor && tensors_read(tensor, s);
 }
 
-/* Arguments that it wrote follow what it returns, of which there may be
- * nothing: an exception has left it. */
+/* The values of written arguments follow the results. There are none if an
+ * exception ended the operator. */
 static void put_written(const struct frame *f)
 {
 	size_t first = f->result_count >= f->named_count
@@ -378,7 +379,7 @@ static bool can_put_outputs(struct torch_values values)
 	return false;
 }
 
-/* Large gradients are set to 0 often, and by no small work. */
+/* Whether it is worthwhile: large gradients are often set to 0. */
 static bool can_put_written(const struct frame *f)
 {
 	for (size_t i = 0; i < f->written_count; i++)
@@ -408,13 +409,13 @@ static void write_results(struct frame *f, const char *record)
 	struct torch_values outputs = operation_outputs(f->operation, record);
 
 	write_arguments(f, can_put_written(f) || can_put_outputs(outputs));
-	/* Those that are results may have been given another size. */
+	/* Written arguments that are results may have been resized. */
 	if (!is_cleared(f))
 		put_outputs(f, outputs, 0);
 }
 
-/* What an operator calls after its own kernel reads what that has written: the
- * formula of a derivative that is carried forward, for example. */
+/* An operator that is called after its caller's own kernel reads what that
+ * kernel has written: for example, the formula of a forward-mode derivative. */
 static void put_until_now(void)
 {
 	for (size_t i = 0; i < frames.count; i++) {
@@ -427,8 +428,8 @@ static void put_until_now(void)
 	}
 }
 
-/* A presumed value still counts as unknown when it is read.  Only_all: presumed
- * to be true only if the program asks for all() of the elements. */
+/* A presumed value still counts as unknown when it is read. only_all: it is
+ * presumed to be true only if the program asks for all() of the elements. */
 static void presume_outputs(struct torch_values values, bool only_all)
 {
 	struct shape s;
@@ -445,7 +446,7 @@ static void presume_outputs(struct torch_values values, bool only_all)
 	}
 }
 
-/* False: the first argument is no tensor. */
+/* False: the first argument is not a tensor. */
 static bool read_first(struct torch_values inputs, struct shape *s)
 {
 	return inputs.count && tensors_kind(&inputs.items[0]) == VALUE_TENSOR &&
@@ -480,7 +481,7 @@ static bool writes_integers(const struct frame *f)
 	return false;
 }
 
-/* Whether it adds to 0 times what is there, which is not read. */
+/* Whether it adds to 0 times the old values, which are then not read. */
 static bool scales_by_0(const struct frame *f, struct torch_values inputs)
 {
 	const struct torch_value *beta;
@@ -493,7 +494,7 @@ static bool scales_by_0(const struct frame *f, struct torch_values inputs)
 						    : false;
 }
 
-/* Whether it makes what it else goes on from, the third argument. */
+/* Whether the third argument is written without being read. */
 static bool is_first_step(const struct frame *f, struct torch_values inputs)
 {
 	enum { IS_FIRST = 9 };
@@ -503,8 +504,8 @@ static bool is_first_step(const struct frame *f, struct torch_values inputs)
 	       inputs.items[IS_FIRST].truth;
 }
 
-/* What nobody knows is read as something all the same, and what is read later
- * goes with it. */
+/* Arguments are guessed if they are unknown, and later reads are consistent
+ * with the guess. */
 static void guess_arguments(struct frame *f, struct torch_values inputs,
 			    struct arguments_wish *wish)
 {
@@ -546,7 +547,8 @@ static void read_arguments(struct frame *f, struct torch_values inputs)
 		f->supposed[0] = NULL;
 }
 
-/* zero_() and fill_(0), which clear gradients and the device's cache. */
+/* Whether it is zero_() or fill_(0), as for gradients and the device's
+ * cache. */
 static bool is_zero(const struct frame *f, struct torch_values inputs)
 {
 	const struct torch_value *number = &inputs.items[1];
@@ -557,9 +559,9 @@ static bool is_zero(const struct frame *f, struct torch_values inputs)
 	       (tensors_kind(number) == VALUE_INT && !number->number);
 }
 
-/* Without an explicit generator the operator takes that of its tensors' device.
- * If no tensor is on a device, it may take the processor's, which is not read.
- */
+/* Without an explicit generator, the operator uses that of its tensors' device.
+ * If no tensor is on a device, it may use the processor's, which is not
+ * read. */
 static void read_generator(struct frame *f, struct torch_values inputs)
 {
 	const void *impl = NULL;
@@ -666,7 +668,7 @@ static void on_end(const char *record, void *context)
 	free(f.made);
 }
 
-/* ---- what is saved for backward while it runs ---- */
+/* ---- what is saved for backward while an operator runs ---- */
 
 static bool is_among(const struct argument *arguments, size_t count,
 		     uint64_t addr)
@@ -683,8 +685,8 @@ static bool is_among(const struct argument *arguments, size_t count,
 	return false;
 }
 
-/* Which one is like this: the only one, or the first that is not saved yet; the
- * count of results: nobody knows. */
+/* The index of the result that is like this tensor: the only one, or the first
+ * one that is not saved yet. result_count: not known. */
 static size_t result_like(struct frame *f, const struct shape *s)
 {
 	bool in_order = f->operation->facts.saves_rest;
@@ -711,7 +713,7 @@ void simcuda_after_saving(void)
 }
 
 /* A hook reads what is saved before the operator ends, and may end it by an
- * exception: what it wrote is put in place before. */
+ * exception: so what the operator has written is stored before. */
 static void put_before(const void *tensor)
 {
 	struct frame *f = frames.count ? &frames.items[frames.count - 1] : NULL;
@@ -730,11 +732,11 @@ static void put_before(const void *tensor)
 void simcuda_before_saving(const void *tensor)
 {
 	put_before(tensor);
-	/* What the hook launches is not the operator's. */
+	/* What the hook launches does not belong to the operator. */
 	add_frame();
 }
 
-/* ---- what happens while it runs ---- */
+/* ---- while an operator runs ---- */
 
 /* A kernel that belongs to no operator may have written anything it reaches. */
 static void doubt(bool is_captured, const struct process_reach *reach)
@@ -750,8 +752,9 @@ static void doubt(bool is_captured, const struct process_reach *reach)
 	process_unlock();
 }
 
-/* Of PyTorch's operators it is if PyTorch launches it: what __torch_dispatch__
- * does instead may launch others. */
+/* Whether the kernel belongs to the operator. For PyTorch's operators it does
+ * only if PyTorch launches it: __torch_dispatch__ may launch other kernels
+ * instead. */
 static bool is_operators_own(const struct frame *f,
 			     const struct process_reach *reach)
 {
@@ -760,8 +763,8 @@ static bool is_operators_own(const struct frame *f,
 	       (!reach || !reach->is_foreign || f->operation->facts.writes_any);
 }
 
-/* Whose work it is: the innermost operator's, or its caller's, in whose place
- * it stands; then the kernel is as PyTorch's others. */
+/* The operator that a kernel belongs to: the innermost one, or its caller if it
+ * stands in for the caller's kernel, which then counts as PyTorch's. */
 static struct frame *at_work(const struct process_reach **reach)
 {
 	struct frame *f = frames.count ? &frames.items[frames.count - 1] : NULL;
@@ -780,11 +783,11 @@ static void on_work(bool is_captured, const struct process_reach *reach)
 		f->has_written = true;
 		f->is_in_place = false;
 		f->is_captured |= is_captured;
-		/* In place, what was there is kept for backward in a clone. */
+		/* An operator in place keeps what backward needs in a clone. */
 		if (!f->operation->facts.is_by_element)
 			doubt_made(f);
-		/* A kernel that the program brought along for an operator of
-		 * its own may write what that does not name. */
+		/* A kernel that the program brought for its own operator may
+		 * write what that does not name. */
 		if ((reach && !reach->is_linked &&
 		     f->operation->facts.writes_any) ||
 		    f->hides_reach)
@@ -800,8 +803,8 @@ static void say_number(int64_t number, void *to, size_t size)
 	memcpy(to, &number, size < sizeof(number) ? size : sizeof(number));
 }
 
-/* The size that the operator reads: of the first dimension, of the second for a
- * sparse tensor's indices, or of the dimension that an argument names. */
+/* The size that the operator reads: of the first dimension, of the second one
+ * for a sparse tensor's indices, or of the dimension that an argument names. */
 static int64_t asked_size(const struct frame *f, const struct shape *s)
 {
 	int64_t dim = f->operation->facts.reads.is_sparse;
@@ -814,7 +817,7 @@ static int64_t asked_size(const struct frame *f, const struct shape *s)
 	return dim >= 0 && dim < s->dims ? s->sizes[dim] : 0;
 }
 
-/* Whether what is read in it follows from what it computes. */
+/* Whether what the operator reads follows from what it computes. */
 static bool asks(const struct frame *f, size_t size)
 {
 	const struct operator_facts *facts;
@@ -825,7 +828,7 @@ static bool asks(const struct frame *f, size_t size)
 	return facts->succeeds || (facts->asks_size && size <= 8);
 }
 
-/* A read of how large its result is, or of errors. */
+/* Answers a read of the size of the operator's result, or of an error code. */
 static bool answer(const struct frame *f, void *to, size_t size)
 {
 	const struct evaluated *e = f->result_count ? f->results : NULL;
@@ -849,8 +852,8 @@ static bool is_scalar(const struct frame *f, size_t size)
 	       f->written_count && size == tensors_element(f->written->dtype);
 }
 
-/* What a truth is that a correct program reads while the operator runs; false:
- * nobody knows. */
+/* A truth that a correct program reads while the operator runs; false: it is
+ * not known. */
 static bool is_asserted_in(struct frame *f, bool *truth)
 {
 	const struct operator_facts *facts;
@@ -862,7 +865,7 @@ static bool is_asserted_in(struct frame *f, bool *truth)
 	return facts->asserts || facts->denies || facts->samples;
 }
 
-/* Old releases' distributions ask all() of what they check, as anybody does. */
+/* Distributions of old releases call all() on their checks, like anybody. */
 static bool is_asserted(const struct frame *f, bool *truth)
 {
 	if (f->written->dtype != DTYPE_BOOL)
@@ -874,9 +877,9 @@ static bool is_asserted(const struct frame *f, bool *truth)
 	return interpreter_is_in("/torch/distributions/");
 }
 
-/* From 2.13 on trunc_normal_() asks whether it has to draw a number again that
- * lies too far out: no, as it is taken.  Is_sure: no generator draws one so far
- * out, which is of as many bits as a double has at most. */
+/* From 2.13 on, trunc_normal_() asks whether a number lies too far out and has
+ * to be drawn again: no. is_sure: no generator draws one so far out, as it has
+ * at most as many random bits as a double. */
 static bool draws_again(const struct frame *f, bool *is_sure)
 {
 	static const char *const names[] = { "mean", "std", "a", "b" };
@@ -891,7 +894,7 @@ static bool draws_again(const struct frame *f, bool *is_sure)
 	return true;
 }
 
-/* What is read of it stays a value that nobody knows. */
+/* Reads a scalar: its value stays unknown. */
 static bool read_scalar(const struct frame *f, void *to, uint64_t from,
 			size_t size)
 {
@@ -906,7 +909,7 @@ static bool read_scalar(const struct frame *f, void *to, uint64_t from,
 	return true;
 }
 
-/* A copy says what it copies; else a kernel's own count is read. */
+/* Draws what is read: of the copy's type, or else as a kernel's count. */
 static void draw(const struct frame *f, void *to, uint64_t from, size_t size)
 {
 	int dtype = f && f->written_count ? f->written->dtype
@@ -926,7 +929,7 @@ static bool on_read(void *to, uint64_t from, size_t size)
 	struct frame *f = frames.count ? &frames.items[frames.count - 1] : NULL;
 	bool finds_any = false, is_alone, is_sure, truth;
 
-	/* An operator that another calls reads for both of them. */
+	/* If an operator was called by another one, it reads for both. */
 	for (size_t i = 0; i < frames.count; i++) {
 		struct frame *asking = &frames.items[i];
 
@@ -958,7 +961,7 @@ static bool on_read(void *to, uint64_t from, size_t size)
 	return false;
 }
 
-/* Where operators are not watched. */
+/* Used if operators cannot be followed. */
 void operators_doubt(void)
 {
 	process_hooks.work = doubt;

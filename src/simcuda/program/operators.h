@@ -10,7 +10,7 @@
 
 /* To be called once, holding the GIL. release: 2.x; scalar: what an unknown
  * scalar reads as, or NULL. false: the operators of this release cannot be
- * followed, and nothing that a kernel may have written is known. */
+ * followed, and nothing that a kernel may have written counts as known. */
 bool operators_watch(unsigned release, const char *scalar);
 /* If operators are not followed: no value is known after a kernel. */
 void operators_doubt(void);

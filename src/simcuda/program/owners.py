@@ -78,8 +78,8 @@ def name_one(module, path):
 
 
 def name_all(root):
-    """Names a module that no other has called, by its class, and the modules
-    in it, by their paths."""
+    """Names a root module after its class, and the modules in it by their
+    paths. A root is a module that no other module has called."""
     kind = type(root).__name__
     title = own_path(kind, root)
     name_one(root, title)
@@ -113,8 +113,8 @@ def dense(tensor):
 
 
 def storage_of(tensor):
-    """Its address. An object for it would live as long as the storage, and
-    count among those that make Python collect garbage."""
+    """The tensor's address. A storage object would live as long as the storage,
+    and would count among the objects that make Python collect garbage."""
     begin = tensor.storage_offset() * tensor.element_size()
     return tensor.data_ptr() - begin if tensor.numel() else 0
 
@@ -177,8 +177,8 @@ def copied_as(set_state):
 
 
 def replicated_as(replicate):
-    """DataParallel's replicas count as the module, whichever thread runs
-    first; the module itself is not called."""
+    """Replicas of DataParallel count as the module itself, whichever thread
+    runs first; the module itself is not called."""
 
     def _replicate_for_data_parallel(self):
         replica = replicate(self)
@@ -196,7 +196,7 @@ def watch_modules():
         Module._replicate_for_data_parallel
     )
     Module.__setstate__ = copied_as(Module.__setstate__)
-    # A module may be on its way to the device: it is the first that is used.
+    # A module may be on its way to the device when it is first used.
     frame = sys._getframe()
     root = None
     while frame:
@@ -293,8 +293,8 @@ def loaded_as(load):
 
 
 def zeroed_as(zero):
-    """Gradients that no optimizer of PyTorch's sees, as where the optimizer's
-    parameters are copies on the host."""
+    """Gradients that no optimizer of PyTorch's sees, for example if the
+    optimizer's parameters are copies on the host."""
 
     @functools.wraps(zero)
     def zero_grad(self, *args, **kwargs):
@@ -325,7 +325,7 @@ def watch_optimizers():
         stepping.pop(id(optimizer), None)
         with contextlib.suppress(Exception), untouched():
             own_states(optimizer)
-            if len(args) > 1 or kwargs:  # a closure made gradients
+            if len(args) > 1 or kwargs:  # a closure computed gradients
                 own_groups(optimizer)
         leave(1)
 
@@ -339,8 +339,9 @@ def watch_optimizers():
 
 
 def own_rest():
-    """What is in no optimizer; the module that was on its way to the device at
-    first; and the states of a step that did not end, as memory ran out."""
+    """Names what is in no optimizer, the module that was on its way to the
+    device at first use, and the states of a step that did not end because
+    memory ran out."""
     with contextlib.suppress(Exception), untouched():
         for reference, number, *_ in list(known.values()):
             module = reference()

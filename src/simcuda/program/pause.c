@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Waiting for a device takes a moment, in which other threads of the program
- * can run, as with a real device: threads of the backward pass that release
+ * can run, as with a real device. Threads of the backward pass that release
  * Python objects must have finished when the interpreter ends. And a backward
- * pass ends when no other thread holds any of its results.
+ * pass ends only when no other thread holds any of its results.
  */
 #include <dirent.h>
 #include <stdint.h>
@@ -81,10 +81,10 @@ void simcuda_settle(void)
 
 /*
  * torch::autograd::Engine::execute_with_graph_task(). A device's thread that
- * has done the last of it wakes the thread that called it, and then releases
- * the GraphTask, which holds the gradients that torch.autograd.grad() returns:
- * if the program frees one of them at once, it is free now or some events
- * later.
+ * has finished its work wakes the calling thread, and then releases the
+ * GraphTask. That holds the gradients that torch.autograd.grad() returns, so if
+ * the program frees one of them at once, its memory would become free either at
+ * once or some events later.
  */
 #define EXECUTE                                                                \
 	"_ZN5torch8autograd6Engine23execute_with_graph_task"                   \
@@ -94,10 +94,10 @@ void simcuda_settle(void)
 	"N3c1013intrusive_ptrINS0_4NodeENS7_6detail34"                         \
 	"intrusive_target_default_null_typeIS9_EEEEONS0_11InputBufferE"
 
-/* After a second or a few it goes on: something else keeps the task. */
+/* After a few seconds this gives up: something else holds the task. */
 #define MOST_MOMENTS 20000
 
-/* libstdc++'s std::shared_ptr: the object, and how many hold it. */
+/* std::shared_ptr of libstdc++: the object, and the number of its holders. */
 struct holders {
 	void *vtable;
 	_Atomic int count;
@@ -130,7 +130,7 @@ static void *pass(const char *name, void *result, void *self,
 	return result;
 }
 
-/* A std::shared_ptr points to a node until 2.12. */
+/* Up to 2.12, a std::shared_ptr points to a node. */
 void *execute_old(void *result, void *self, const struct shared_pointer *task,
 		  void *root, void *inputs) __asm__(EXECUTE SHARED_NODE);
 void *execute_old(void *result, void *self, const struct shared_pointer *task,

@@ -141,7 +141,7 @@ def is_dense(tensor):
 
 
 def by_memory(tensor, made):
-    """Permutes the dimensions as at::TensorIterator does, by their strides."""
+    """Permutes the dimensions by their strides, as at::TensorIterator does."""
     strides = tensor.strides_there
     order = sorted(range(tensor.dim()), key=lambda d: -strides[d])
     back = sorted(range(tensor.dim()), key=lambda d: order[d])
@@ -214,8 +214,8 @@ def bernoulli(self, p, **more):
 
 
 def at_once(tensor):
-    """How many adjacent elements dropout takes at a time: at::native's vector
-    size. 0: elements are not taken side by side."""
+    """The number of adjacent elements that dropout processes at a time:
+    at::native's vector size. 0: elements are not processed side by side."""
     if not is_dense(tensor):
         return 0
     most = 4
@@ -252,12 +252,12 @@ def fused_dropout(self, p, **more):
 
 
 def bits_of_keys(n):
-    """As many bits as make all keys differ in nine of ten cases."""
+    """The number of bits with which all keys differ in nine of ten cases."""
     return math.ceil(math.log2(n - (6 * n * n + 1) / (12 * math.log(0.9))))
 
 
 def lots(keys):
-    """Where equal keys begin, and how many follow the first of them."""
+    """Where runs of equal keys begin, and how many keys follow each first."""
     found = {}
     begin = last = -1
     for place in (keys[1:] == keys[:-1]).nonzero().flatten().tolist():
@@ -279,7 +279,7 @@ def shuffle_alike(order, keys, state):
 
 
 def permutation(n, out=None, **more):
-    """Sorts random keys by as many bits as are needed."""
+    """Sorts random keys with as many bits as needed."""
     if out is None:
         raise ValueError("only the overload with out has a kernel")
     bits = bits_of_keys(n) if n else 0
@@ -300,7 +300,7 @@ def permutation(n, out=None, **more):
 
 
 def generator_of(named):
-    """The device's generator; for a backward its state before the forward."""
+    """The device's generator; for backward, its state before forward."""
     if "rng_state" in named:
         tensors = [named["rng_state"]]
     elif "philox_seed" in named:
@@ -339,7 +339,8 @@ def flash_keeps(shape, p, named):
 
 
 def rng_state():
-    """The state as FlashAttention leaves it on the device, if it does."""
+    """The state in the form in which FlashAttention leaves it on the device, if
+    it does."""
     state = generator_now()
     if release < FIRST_RNG_STATE or not state.is_known:
         return None

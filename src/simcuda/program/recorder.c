@@ -164,7 +164,8 @@ static unsigned long long beginning(void)
 	return ticks;
 }
 
-/* Tells gpupool, by a file that needs no room on a full disk. */
+/* Reports to gpupool that the journal could not be written, by creating a file,
+ * which needs no space on a full disk. */
 static void tell_unwritable(void)
 {
 	char path[sizeof(recorder.path) + 16];
@@ -238,7 +239,7 @@ static void write_called(void)
 	fclose(file);
 }
 
-/* The words by which users know these workspaces. */
+/* The names by which users know these workspaces. */
 static const char *words_of(const char *call)
 {
 	if (!strcmp(call, "cudnnBackendGetAttribute"))

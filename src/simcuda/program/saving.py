@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Lets hooks on what is saved for backward see the operator's results.
 
-They are called while the operator runs, and read its results: to move them to
-the host, to compress them, or to stop a recomputation as soon as all are
-there.
+These hooks are called while the operator runs, and read its results: to move
+them to the host, to compress them, or to stop a recomputation as soon as all of
+them are there.
 """
 
 import ctypes

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What reading a scalar of the device gives, in releases whose operators
+"""The value that a scalar of the device reads as, in releases whose operators
 cannot be followed: SIMCUDA_SCALAR.
 """
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The places are those of the wheels of PyPI on x86-64, of libstdc++. */
+/* The offsets are those of the PyPI wheels for x86-64, which use libstdc++. */
 #include "simcuda/program/tensors.h"
 
 #include <math.h>
@@ -16,18 +16,19 @@
 
 #define FIRST_RELEASE	   1
 #define LAST_RELEASE	   15
-/* The first that knows whole numbers without a sign, and numbers what comes
- * behind them in an IValue one higher. */
+/* The first release with unsigned integers in an IValue; the kinds that follow
+ * have numbers one higher. */
 #define FIRST_UNSIGNED	   9
-/* The first that keeps named inputs, too: at::RecordFunction::kwinputs_, a
- * std::unordered_map before the outputs. */
+/* The first release that also keeps named inputs:
+ * at::RecordFunction::kwinputs_, a std::unordered_map before the outputs. */
 #define FIRST_NAMED_INPUTS 4
 #define NAMED_INPUTS	   56 /* bytes */
 
-/* Wheels of up to 2.6 have std::string as it was before C++11, which takes 24
- * bytes less; up to 2.2 an object's two counts take 8 bytes more; and 2.1's
- * optional device says first that it is there.  Which shift a release has is
- * asked of a tensor: up to 2.11 the first, 2.13 and later the second. */
+/* Wheels up to 2.6 have the std::string from before C++11, which is 24 bytes
+ * smaller; up to 2.2, an object's two reference counts take 8 more bytes; in
+ * 2.1 an optional device begins with its flag. Which shift a release has is
+ * found by reading a tensor: up to 2.11 it is the first, from 2.13 on the
+ * second. */
 #define LAYOUT(shift, string, counts, optional)                                \
 	{                                                                      \
 		.record_schema = 160, .record_is_schema = 160 + (string),      \
@@ -58,7 +59,7 @@ static const struct torch_layout layouts[] = {
 
 static struct {
 	const struct torch_layout *layout;
-	unsigned backends; /* c10::BackendComponent has so many */
+	unsigned backends; /* number of c10::BackendComponent bits */
 	struct torch_keys keys;
 	unsigned release;
 } torch;
@@ -150,7 +151,7 @@ static void read_sizes(const char *at, struct shape *s)
 	memcpy(s->strides, strides, (size_t)s->dims * 8);
 }
 
-/* Stands for all of its storage, as bytes. */
+/* Represents the tensor by its whole storage, in bytes. */
 static void make_opaque(const char *storage, struct shape *s)
 {
 	s->is_opaque = true;
@@ -176,7 +177,7 @@ bool tensors_read(const void *tensor, struct shape *s)
 	s->addr = word(storage, l->storage_data);
 	s->is_device = device == CUDA;
 	s->numel = word(at, l->numel);
-	/* A tensor that only stands for one has no memory. */
+	/* A tensor that only represents another one has no memory. */
 	if (s->numel && (!s->addr || s->is_device != memory_is_device(s->addr)))
 		return false;
 	s->dtype = at[l->dtype];
@@ -193,8 +194,8 @@ bool tensors_read(const void *tensor, struct shape *s)
 	return true;
 }
 
-/* Behind what all tensors have: how many dimensions are sparse and how many
- * are not, and the tensors of indices and of values. */
+/* The members that follow those of all tensors: the numbers of sparse and of
+ * dense dimensions, and the tensors of indices and of values. */
 const void *tensors_indices(const void *tensor)
 {
 	const struct torch_layout *l = torch.layout;
@@ -206,8 +207,9 @@ const void *tensors_indices(const void *tensor)
 	return pointer(at, 16);
 }
 
-/* c10::DispatchKeySet has a bit for each, the processor's first, and behind
- * them those of functionality, of which the first is that a tensor is dense. */
+/* c10::DispatchKeySet has a bit for each backend, the processor's first,
+ * followed by those of functionality, of which the first means that a tensor is
+ * dense. */
 static void count_backends(const void *dense)
 {
 	uint64_t keys = word(dense, torch.layout->keys);
@@ -237,7 +239,7 @@ bool simcuda_find_layout(const void *tensor, uint64_t addr, int string)
 	return false;
 }
 
-/* The bytes from the first to the last of its elements. */
+/* The number of bytes from the first to the last element. */
 static uint64_t span_of(const struct shape *s, uint64_t *begin)
 {
 	uint64_t elements = 1;
@@ -344,10 +346,10 @@ const char *tensors_overload(const char *schema)
 	return pointer(schema, torch.layout->overload);
 }
 
-/* ---- arguments: copies, as far as they are known ---- */
+/* ---- arguments: copies of what is known of them ---- */
 
-/* A tensor of more runs than this is forgotten at once, with what lies between
- * its runs. */
+/* A tensor with more runs than this is forgotten as a whole, including what
+ * lies between its runs. */
 #define MOST_SINGLE_RUNS 65536
 
 /* ---- memory ---- */
@@ -376,15 +378,15 @@ void arena_release(struct arena *arena)
 	}
 }
 
-/* ---- elements, in runs that lie together ---- */
+/* ---- elements, in contiguous runs ---- */
 
 struct run {
 	bool (*each)(struct run *run, uint64_t addr, size_t size);
 	unsigned char *bytes;	    /* NULL: none */
-	const unsigned char *known; /* of those; NULL: all are */
+	const unsigned char *known; /* a 1 for each known byte; NULL: all are */
 	int dtype;
 	bool is_drawn, is_guess;
-	uint64_t taken; /* bytes that are known, of those read */
+	uint64_t taken; /* number of known bytes among those read */
 };
 
 static bool walk(const struct shape *s, int dim, uint64_t addr, struct run *run)
@@ -439,7 +441,7 @@ static bool take_or_1(struct run *run, uint64_t addr, size_t size)
 	return true;
 }
 
-/* All bits of a number. */
+/* Like take, but sets all bits of an unknown number. */
 static bool take_or_ones(struct run *run, uint64_t addr, size_t size)
 {
 	run->taken += kept_take_or(addr, run->bytes, size, 0xff);
@@ -482,7 +484,7 @@ static bool put(struct run *run, uint64_t addr, size_t size)
 	return true;
 }
 
-/* Guesses are not NaN, as 0 / 0 is: no program that works has such values. */
+/* Whether a guess is NaN, as from 0 / 0: no correct program has such values. */
 static bool is_none(int dtype, const unsigned char *at)
 {
 	double wide;
@@ -509,8 +511,7 @@ static void clear_none(const struct run *run, size_t size)
 			memset(run->bytes + at, 0, element);
 }
 
-/* Most programs never need a guess: these do not look for what follows from
- * one. */
+/* Most programs never need a guess; then nothing has to be followed. */
 static atomic_bool has_guessed;
 
 static bool guess(struct run *run, uint64_t addr, size_t size)
@@ -547,7 +548,7 @@ static bool clear(struct run *run, uint64_t addr, size_t size)
 	return true;
 }
 
-/* Without the dimensions that the next one goes on in. */
+/* The same shape with adjacent dimensions merged if they are contiguous. */
 static struct shape merged(const struct shape *s)
 {
 	struct shape m = *s;
@@ -580,7 +581,8 @@ bool arguments_can_write(const struct shape *shape)
 		       kept_limits()->most_of_all;
 }
 
-/* Whether all that lies between its runs is forgotten with them. */
+/* Whether the tensor is forgotten together with all that lies between its
+ * runs. */
 static bool is_at_once(const struct shape *merged, const struct run *run)
 {
 	int last = merged->dims - 1;
@@ -591,7 +593,7 @@ static bool is_at_once(const struct shape *merged, const struct run *run)
 	       merged->numel / row > MOST_SINGLE_RUNS;
 }
 
-/* The elements of a device's tensor. */
+/* Changes the elements of a device's tensor. */
 static void change(const struct shape *shape, struct run run)
 {
 	struct shape m = merged(shape);
@@ -613,7 +615,7 @@ void arguments_write(const struct shape *shape, const struct elements *elements)
 			      .each = !elements->bytes	   ? forget
 				      : elements->is_guess ? guess
 							   : put,
-			      /* Read only: put does not write there. */
+			      /* Never written to: put only reads it. */
 			      .bytes = (unsigned char *)elements->bytes,
 			      .known = elements->known,
 			      .dtype = shape->dtype,
@@ -654,13 +656,13 @@ struct reading {
 	const struct arguments_wish *wish;
 	uint64_t bytes, real_bytes, largest_real;
 	bool is_drawn, is_guess;
-	/* What is read in place of a truth that is not known, and of each bit
-	 * of an integer. */
+	/* What an unknown truth reads as, and each unknown bit of an
+	 * integer. */
 	enum { NO_TRUTH, SUPPOSED_FALSE, SUPPOSED_TRUE, AS_READ } otherwise;
 	bool is_any_known;
-	/* Of this argument. */
+	/* How this argument is read. */
 	enum { READ, READ_IF_KNOWN, UNREAD } reads;
-	bool is_partly; /* in others all has to be known */
+	bool is_partly; /* partly known values do; else all must be known */
 };
 
 static bool is_little(struct reading *r, const struct shape *s)
@@ -682,7 +684,7 @@ static bool is_little(struct reading *r, const struct shape *s)
 		return true;
 	if (policy->draws || r->wish->of.is_costly)
 		return false;
-	/* As if those were two of the same size. */
+	/* As if there were two arguments of the same size. */
 	return !r->wish->of.multiplies ||
 	       r->largest_real * (r->real_bytes - r->largest_real) <=
 		       policy->most_real / 2 * (policy->most_real / 2);
@@ -744,7 +746,8 @@ static bool read_bytes(struct reading *r, struct argument *a)
 	return is_there;
 }
 
-/* c10::UndefinedTensorImpl, as of the first dimension of x[:, mask]. */
+/* c10::UndefinedTensorImpl, for example for the first dimension of x[:,
+ * mask]. */
 static bool is_undefined(const void *tensor)
 {
 	const struct torch_layout *l = torch.layout;
@@ -790,7 +793,7 @@ static bool read_list(struct reading *r, const struct torch_value *list,
 	return true;
 }
 
-/* A std::string is held by an object, behind its functions and its counts. */
+/* An object holds the std::string after its vtable and its reference counts. */
 static const char *text_of(struct reading *r, const struct torch_value *value)
 {
 	const char *text;

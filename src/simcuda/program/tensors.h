@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads PyTorch's tensors, and operators' arguments and results, from where
- * each release keeps them.
+ * Reads PyTorch's tensors, and the arguments and results of operators, at the
+ * offsets of each release.
  */
 #ifndef SIMCUDA_PROGRAM_TENSORS_H
 #define SIMCUDA_PROGRAM_TENSORS_H
@@ -39,7 +39,7 @@ struct torch_layout {
 };
 /* 2.x; false: an unknown release. */
 bool tensors_set_release(unsigned release);
-/* NULL: no tensor could be read yet. */
+/* NULL: no tensor has been read yet. */
 const struct torch_layout *tensors_layout(void);
 
 /* Dispatch keys under which a tensor's elements differ from its memory: bits of
@@ -58,7 +58,7 @@ const void *tensors_indices(const void *tensor);
 /* Bytes of an element; 0: a type that is not read here. */
 size_t tensors_element(int dtype);
 bool tensors_is_real(int dtype);
-/* The nearest 16-bit float that is not larger. */
+/* The nearest 16-bit float that is not larger than the value. */
 void tensors_half(float value, void *to);
 
 /* c10::ScalarType. */
@@ -105,16 +105,17 @@ struct torch_values {
 	size_t count;
 };
 struct torch_values tensors_list(const struct torch_value *list);
-/* Whether it may stand for memory: an address, or an object that has tensors.
- * Called under the lock. */
+/* Whether it may stand for memory: an address, or an object that contains
+ * tensors. Called under the lock. */
 bool tensors_hide_memory(const struct torch_value *value);
 /* NULL: an undefined tensor. */
 const void *tensors_of(const struct torch_value *value);
 
 struct torch_values tensors_inputs(const char *record);
 struct torch_values tensors_outputs(const char *record);
-/* The number of the operator's backward node in its thread; negative: there is
- * none. And, for the record of a backward node, the thread of its operator. */
+/* The number of the operator's backward node within its thread; negative: it
+ * has none. For the record of a backward node, also the thread of its
+ * operator. */
 int64_t tensors_sequence(const char *record);
 uint64_t tensors_forward_thread(const char *record);
 /* The operator's FunctionSchema, or NULL; and its name and overload. */
@@ -146,7 +147,7 @@ struct argument {
 	const unsigned char *bytes; /* its elements in order; NULL: not read */
 };
 
-/* Memory that is released all at once. */
+/* Memory that is released as a whole. */
 struct arena {
 	struct arena_piece *first;
 };
@@ -165,8 +166,8 @@ struct operator_reads {
 			     * indices */
 	bool is_costly;	    /* takes longer than reading its arguments */
 	bool multiplies;    /* its time is the product of arguments' sizes */
-	bool takes_as_read; /* its result fits what is read of an unknown
-			     * argument */
+	bool takes_as_read; /* its result agrees with what was read from an
+			     * unknown argument */
 };
 
 struct arguments_wish {
@@ -174,8 +175,8 @@ struct arguments_wish {
 	bool counts_all; /* the size limit holds for unread arguments, too */
 	struct arena *arena;
 };
-/* Reads the arguments. NULL: a value is not known and none is drawn in its
- * place, or it is of a kind that is not read. */
+/* Reads the arguments. NULL: a value is not known and was not drawn instead, or
+ * an argument has a kind that is not read. */
 const struct argument *arguments_read(struct torch_values values,
 				      const struct arguments_wish *wish,
 				      bool *is_drawn);
@@ -192,9 +193,9 @@ const struct argument *arguments_suppose(struct torch_values values,
 const struct argument *arguments_guess(struct torch_values values,
 				       const struct arguments_wish *wish);
 
-/* The same if any of it was guessed, such as the places from topk(): results
- * made of it fit the guess, and other unknown values are as they are read. NULL
- * if nothing was guessed. */
+/* The same if some of them were guessed, such as the places from topk():
+ * results computed from these agree with the guess, and other unknown values
+ * are taken as they read. NULL: none was guessed. */
 const struct argument *arguments_follow(struct torch_values values,
 					const struct arguments_wish *wish);
 

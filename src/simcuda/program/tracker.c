@@ -28,10 +28,11 @@ static _Thread_local bool is_told;
 static _Thread_local uint32_t asking_site = NO_SITE;
 static _Thread_local const uint64_t *restored_pool;
 
-/* Threads of the program that take memory at the same time: which of them comes
- * first depends on timing, and with it where blocks lie. They race if one comes
- * back after another, and that one is not waiting. The threads of a backward
- * pass are not among them: the program waits for these. */
+/* Threads of the program that take memory at the same time: which of them is
+ * first depends on timing, and so does the placement of blocks. They race if a
+ * thread requests memory again after another one did, and that one is not
+ * waiting. Threads of a backward pass do not count, because the program waits
+ * for them. */
 static void watch_races(int device)
 {
 	/* The thread that requested memory last. */

@@ -266,7 +266,8 @@ __attribute__((constructor)) static void start(void)
 	process_hooks.unfinished = on_unfinished;
 }
 
-/* ---- process groups that look themselves: c10d::nccl2 of 2.15 ---- */
+/* ---- process groups that check their work themselves: c10d::nccl2 of 2.15
+ * ---- */
 
 #define CHECK_WORK "_ZN4c10d5nccl216ProcessGroupNCCL14checkWorkQueueEv"
 
