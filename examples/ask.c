@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The command line as a function: reads a trace once, and answers questions
- * about it as gpupool would, a line of standard input each.
+ * about it as gpupool would, one per line of standard input.
  *
  *	cc ask.c $(pkg-config --cflags --libs gpupool) -o ask
  *	echo "suggest it --capacity 24GiB" | ./ask snapshot.pickle it

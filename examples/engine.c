@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An engine of one's own, beside PyTorch's: blocks of a power of two, which are
- * kept by size when they are freed, and never cut up or given back.
+ * A custom engine beside PyTorch's: its blocks have sizes of powers of two.
+ * Freed blocks are kept by size, and are never split or returned to the device.
  *
  *	cc engine.c $(pkg-config --cflags --libs gpupool) -o engine
  *	./engine snapshot.pickle
@@ -14,20 +14,20 @@
 
 #define CLASSES 64 /* by the power of two */
 
-/* Memory from the device, in the order in which it came. */
+/* Memory from the device, in the order in which it was allocated. */
 struct piece {
 	uint64_t addr;
 	uint32_t id; /* GP_NO_ID: free */
 	unsigned bits;
-	uint32_t next; /* of the free ones of its size */
+	uint32_t next; /* next free piece of the same size */
 };
 
 struct powers {
-	struct gp_allocator head; /* comes first */
+	struct gp_allocator head; /* must be first */
 	struct gp_device *device;
 	struct piece *pieces;
 	uint32_t count;
-	uint32_t *piece_of;	/* by block id; 0: none, else one more */
+	uint32_t *piece_of;	/* by block id: its piece's index + 1; or 0 */
 	uint32_t free[CLASSES]; /* likewise */
 	struct gp_level levels[GP_STAT_COUNT];
 	struct gp_stats stats;
@@ -64,7 +64,7 @@ static void count_block(struct powers *p, unsigned bits, int64_t sign)
 	count(p, GP_STAT_REQUESTED_BYTES, bytes);
 }
 
-/* One more than the index of a new piece; 0: the device has no memory. */
+/* The index + 1 of a new piece; 0: the device has no memory. */
 static uint32_t ask_device(struct powers *p, unsigned bits)
 {
 	struct piece piece = { .id = GP_NO_ID, .bits = bits };
@@ -116,7 +116,7 @@ static void powers_free(struct gp_allocator *allocator, uint32_t id)
 	struct piece *piece = &p->pieces[at - 1];
 
 	if (!at)
-		return; /* it was not served */
+		return; /* the request was not served */
 	p->piece_of[id] = 0;
 	piece->id = GP_NO_ID;
 	piece->next = p->free[piece->bits];
@@ -180,7 +180,7 @@ static void powers_destroy(struct gp_allocator *allocator)
 	free(p);
 }
 
-/* Streams, pools, settings and captures mean nothing to it. */
+/* It ignores streams, pools, settings and captures. */
 static const struct gp_allocator_ops powers_ops = {
 	.name = "powers",
 	.alloc = powers_alloc,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The measures of a run, by key, of a trace that is in memory; and C++.
+ * The measures of a run, by key, for a trace in memory, from C++.
  *
  *	c++ measures.cc $(pkg-config --cflags --libs gpupool) -o measures
  *	./measures expandable_segments:True < snapshot.pickle
@@ -29,7 +29,7 @@ static void print_measures(const gp_replay_result &result)
 	}
 }
 
-/* Without host memory, what waits for us elsewhere is to be closed first. */
+/* Called when host memory runs out: first close what has to be closed. */
 static void give_up(void *, size_t bytes)
 {
 	std::cerr << "no memory for " << bytes << " bytes\n";

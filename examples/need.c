@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a recorded program would reserve under other settings, and what is
- * advised on a device of a given size: the library in one page.
+ * What a recorded program would reserve under other settings, and the advice
+ * for a device of a given size: the library in one page.
  *
  *	cc need.c $(pkg-config --cflags --libs gpupool) -o need
  *	./need snapshot.pickle max_split_size_mb:128 24

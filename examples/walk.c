@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the allocator did, action by action, and how memory lay at the peak.
+ * What the allocator did, action by action, and the layout of memory at the
+ * peak.
  *
  *	cc walk.c $(pkg-config --cflags --libs gpupool) -o walk
  *	./walk snapshot.pickle max_split_size_mb:128
@@ -21,7 +22,7 @@ static void print_action(void *arg, const struct gp_action *action,
 	       action->addr, action->size);
 }
 
-/* A segment's blocks are a range of the state's; they cover it. */
+/* A segment's blocks are a range of the state's blocks, without gaps. */
 static void print_state(const struct gp_state *state)
 {
 	static const char *const names[] = { "inactive", "active",

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * First fit: each request gets the lowest free range that is long enough, and
- * what is freed is joined with the free ranges beside it (Knuth, The Art of
- * Computer Programming 1, 2.5, algorithms A and B).
+ * First fit: each request gets the lowest free range that is large enough, and
+ * a freed range is joined with adjacent free ranges (Knuth, The Art of Computer
+ * Programming 1, 2.5, algorithms A and B).
  *
  * The heap is one range of reserved addresses, with memory up to its end; it
- * grows by whole pages where no free range serves.
+ * grows by whole pages if no free range is large enough.
  */
 #include <stdlib.h>
 
@@ -22,8 +22,8 @@ struct range {
 
 struct heap {
 	const struct gp_memory *memory;
-	uint64_t end, limit; /* of the memory, and of the addresses */
-	struct range *free;  /* by address */
+	uint64_t end, limit; /* end of the memory, and of the addresses */
+	struct range *free;  /* sorted by address */
 };
 
 static void *create(const struct gp_memory *memory)
@@ -45,7 +45,7 @@ static void remove_range(struct range **link)
 	free(range);
 }
 
-/* A range and the next one, where they touch, are one. */
+/* Joins a range with the next one if they are adjacent. */
 static void join(struct range *range)
 {
 	if (range->next && range->addr + range->size == range->next->addr) {
@@ -80,7 +80,7 @@ static struct range **last(struct heap *heap)
 	return link;
 }
 
-/* Memory behind the end: as much as the free range there lacks. */
+/* Maps memory at the end: what the free range there lacks. */
 static bool grow(struct heap *heap, uint64_t size)
 {
 	const struct range *at_end = *last(heap);
@@ -119,7 +119,7 @@ static void release(void *self, const struct gp_piece *piece)
 	give(self, piece->addr, piece->size);
 }
 
-/* Whole pages at the end go back. */
+/* Returns whole free pages at the end. */
 static void trim(void *self)
 {
 	struct heap *heap = self;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""First fit, as in first_fit.c beside it, and block for block the same."""
+"""First fit, like first_fit.c beside it, with exactly the same blocks."""
 import bisect
 
 import gpupool_engine
@@ -34,7 +34,7 @@ class FirstFit:
             self.sizes.insert(i, size)
 
     def at_end(self):
-        """How much of what lies at the end is free."""
+        """The size of the free range at the end."""
         if self.starts and self.starts[-1] + self.sizes[-1] == self.end:
             return self.sizes[-1]
         return 0

@@ -98,7 +98,8 @@ class Memory:
 
 
 def _whole(call):
-    """What goes wrong in a call is not to be taken for an answer."""
+    """Prints an exception and ends the process, so that no call returns a
+    result after an error."""
     @functools.wraps(call)
     def wrapped(*arguments):
         try:
@@ -110,7 +111,7 @@ def _whole(call):
 
 
 def table(engine, name=None, is_shared=False):
-    """The address of engine's table, which stays as long as the process."""
+    """The address of an engine's table, which lives as long as the process."""
     heaps = {}
 
     def create(memory):

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An engine in Python: mine.py.so is this file, and runs the mine.py beside it,
- * whose table (gpupool_engine.py) is the engine's.  What is changed in mine.py
- * counts from the next replay on.
+ * An engine in Python: mine.py.so is this file, and runs mine.py beside it,
+ * whose table (gpupool_engine.py) is the engine's. Changes to mine.py take
+ * effect with the next replay.
  *
  *	make mine.py.so
  *	gpupool replay snapshot.pickle --engine ./mine.py.so
@@ -19,7 +19,7 @@
 
 const struct gp_engine_table *gpupool_engine(void);
 
-/* Python's own modules look for its functions among those of the program. */
+/* Makes Python's symbols global: its extension modules look for them there. */
 static void show_python(void)
 {
 	Dl_info python;
@@ -28,7 +28,7 @@ static void show_python(void)
 		dlopen(python.dli_fname, RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD);
 }
 
-/* Where this library lies, without its .so; false: not beside a script. */
+/* The path of this library without its .so; false: there is no such script. */
 static int find_script(char path[PATH_MAX])
 {
 	Dl_info own;
@@ -61,7 +61,7 @@ static int run(const char *script)
 	return PyRun_SimpleFileEx(file, script, 1) == 0;
 }
 
-/* What the script calls table is its address. */
+/* Reads the address that the script's `table` has. */
 static const struct gp_engine_table *table_of_script(void)
 {
 	PyObject *module = PyImport_AddModule("__main__");

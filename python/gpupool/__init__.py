@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Traces of PyTorch's GPU memory, replayed: what happened, and what helps.
+"""Replays traces of PyTorch's GPU memory: what happened, and what helps.
 
     import gpupool
 
@@ -7,8 +7,8 @@
     print(trace.suggest(capacity="80GiB"))
     trace.replay(max_split_size_mb=128).runs[0].devices[0].memory_stats
 
-In a training script, gpupool.install() says what happened when it runs out of
-GPU memory, below the traceback.
+In a training script, gpupool.install() reports what happened when it runs out
+of GPU memory, below the traceback.
 """
 
 import importlib
@@ -38,7 +38,7 @@ __all__ = [
     "look",
 ]
 
-# Imported when they are asked for: the command gpupool needs none of them.
+# Imported on first use: the command gpupool needs none of them.
 _PARTS = {
     "_answers": ("Answer", "Record", "Rows", "Sweep"),
     "_errors": ("Error", "InputError", "MachineError", "UsageError"),

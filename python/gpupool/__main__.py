@@ -9,7 +9,8 @@ from gpupool._native import program
 
 
 def main() -> NoReturn:
-    """Becomes the program, so that signals and exit status are its own."""
+    """Replaces this process by the program, so that signals and the exit status
+    are the program's own."""
     path = program()
     try:
         os.execv(path, ["gpupool", *sys.argv[1:]])

@@ -36,10 +36,11 @@ def _shown(value: Any) -> Any:
 
 
 class Record(Mapping[str, Any]):
-    """An object of a report: gpupool-report(5) has its keys.
+    """An object of a report; gpupool-report(5) lists its keys.
 
-    A key is an attribute, and an item where it is no name of Python's or one
-    of this class: record["num_ooms"], record["active.all.peak"].
+    A key can be read as an attribute. If it is not a valid name, or is a name
+    of this class, it can be read as an item: record["num_ooms"],
+    record["active.all.peak"].
     """
 
     def __init__(self, data: Dict[str, Any]) -> None:
@@ -68,7 +69,7 @@ class Record(Mapping[str, Any]):
         return [*super().__dir__(), *self._data]
 
     def dict(self) -> Dict[str, Any]:
-        """A copy, of dict and list alone."""
+        """A copy as a plain dict, with plain lists and dicts in it."""
         return copy.deepcopy(self._data)
 
     def __repr__(self) -> str:
@@ -88,7 +89,7 @@ def _short(value: Any) -> str:
 
 
 class _Said:
-    """What was said, for what asks."""
+    """Returns a text that is known already, in place of asking for it."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -98,12 +99,12 @@ class _Said:
 
 
 class Answer(Record):
-    """A report.  str() is what the command line prints for a person.
+    """A report. str() is what the command line prints for a person.
 
-    json    the report as the command line writes it, to the byte
-    notes   what the command line says beside it, on standard error
-    status  0, or 1 where an alert went off or strict did not hold; 3 where
-            the report is without some ranks, which the notes name
+    json    the report as the command line writes it, as bytes
+    notes   what the command line prints in addition, on standard error
+    status  0; 1 if an alert fired or strict was not met; 3 if the report is
+            without some ranks, which the notes name
     """
 
     def __init__(
@@ -125,7 +126,7 @@ class Answer(Record):
         return self._text()
 
     def __reduce__(self) -> Tuple[Any, ...]:
-        """Whole: the trace stays in its process."""
+        """With all texts, because the trace stays in its process."""
         picture = _Said(self._picture()) if self._picture else None
         text = _Said(self._text())
         return Answer, (self.json, self.status, self.notes, text, picture)
@@ -137,13 +138,13 @@ class Answer(Record):
 
 
 _SETTINGS = {"alloc_conf"}
-# Without a limit, which reports have as null.
+# Reports write "no limit" as null.
 _UNLIMITED = {"capacity": "unlimited"}
 _TEXTS = {"alloc_conf", "torch", "engine", "reason", "op", "pool", "site"}
 
 
 def _values(column: str, texts: List[str]) -> List[Any]:
-    """All of a column are of one type, as frames want them."""
+    """Converts a column to a single type, as data frames need."""
     kinds: List[Callable[[str], Any]] = [int, float]
     if column in _UNLIMITED:
         texts = ["" if t == _UNLIMITED[column] else t for t in texts]
@@ -152,12 +153,13 @@ def _values(column: str, texts: List[str]) -> List[Any]:
             return [kind(text) if text else None for text in texts]
         except ValueError:
             pass
-    # Of settings "" are PyTorch's defaults; elsewhere it is not known.
+    # An empty text in a column of settings means PyTorch's defaults; elsewhere
+    # it means that the value is not known.
     return [text if text or column in _SETTINGS else None for text in texts]
 
 
 def rows_of(table: str) -> List[Dict[str, Any]]:
-    """A table of the command line's, typed.
+    """A table of the command line, with typed values.
 
     >>> rows_of("torch,bytes,share,at\\n2.10,512,0.5,\\n2.9,,1,7\\n")[1]
     {'torch': '2.9', 'bytes': None, 'share': 1.0, 'at': 7}
@@ -176,8 +178,7 @@ _MOST_SHOWN = 100  # rows in a notebook
 
 
 class Rows(List[Dict[str, Any]]):
-    """Rows of a table: pandas.DataFrame(rows) takes them, and so does
-    polars.DataFrame(rows)."""
+    """Rows of a table, for pandas.DataFrame(rows) or polars.DataFrame(rows)."""
 
     def _repr_html_(self) -> str:
         if not self:
@@ -194,7 +195,7 @@ class Sweep(Rows):
     """The rows of a sweep, best first.
 
     text    what the command line prints for a person
-    notes   what it says beside that, on standard error
+    notes   what it prints in addition, on standard error
     """
 
     def __init__(self, table: str, text: Callable[[], str], notes: str) -> None:
@@ -226,7 +227,7 @@ def _html_table(rows: List[List[Any]], names: Sequence[str] = ()) -> str:
 
 
 def shown_as_html(text: str, picture: str) -> str:
-    """A text, and below it a drawing: as an image, in which nothing runs."""
+    """A text, and below it a drawing: as an image, in which no script runs."""
     parts = ["<pre>{}</pre>".format(html.escape(text.rstrip("\n")))]
     if picture:
         data = base64.b64encode(picture.encode()).decode()

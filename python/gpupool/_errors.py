@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""Errors, with the messages of the command line."""
+"""Exceptions, with the messages of the command line."""
 
 from typing import Dict, Type
 
 
 class Error(Exception):
-    """The sentence that the command line says, and its parts.
+    """The message of the command line, and its parts.
 
     file    what it is about, or ""
-    record  where in that, such as "event 812", or ""
-    what    what does not go
-    hint    what would, or ""
+    record  the place in it, such as "event 812", or ""
+    what    what is wrong
+    hint    what to do, or ""
     status  the command line's exit status
     """
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""libgpupool through ctypes: traces are held, and command lines answered.
+"""libgpupool through ctypes: holds traces, and answers command lines.
 
-Calls into the library are without the interpreter's lock, so that other
-threads go on meanwhile.
+Calls into the library release the interpreter's lock, so that other threads
+can run in the meantime.
 """
 
 import ctypes
@@ -128,7 +128,7 @@ _opened: Optional[ctypes.CDLL] = None
 
 
 def _library() -> ctypes.CDLL:
-    """Opened at the first use: install() alone needs none."""
+    """Opens the library on first use: install() alone does not need it."""
     global _opened
     if _opened is None:
         _opened = _open()
@@ -153,7 +153,7 @@ def version() -> str:
 
 
 def _safe(text: bytes) -> str:
-    """Without what would steer a terminal."""
+    """Escapes characters that would control a terminal."""
     return "".join(
         c if c.isprintable() else c.encode("unicode_escape").decode()
         for c in text.decode("utf-8", "replace")
@@ -176,11 +176,11 @@ _T = TypeVar("_T")
 def _waited_for(
     call: Callable[[], _T], stop: Callable[[], None] = lambda: None
 ) -> _T:
-    """Makes the call on another thread, so that Ctrl-C gets through.
+    """Makes the call on another thread, so that Ctrl-C has an effect.
 
-    Python raises KeyboardInterrupt in the main thread alone, and not while
-    that is in the library.  What was asked is then told to stop, and ends
-    unheard.
+    Python raises KeyboardInterrupt only in the main thread, and not while
+    that is inside the library. When it is raised, the call is told to stop,
+    and its result is dropped.
     """
     is_main = threading.current_thread() is threading.main_thread()
     if not is_main or sys.is_finalizing():
@@ -199,7 +199,7 @@ def _waited_for(
 
     try:
         threading.Thread(target=run, daemon=True).start()
-    except RuntimeError:  # there are too many, or the interpreter ends
+    except RuntimeError:  # too many threads, or the interpreter is ending
         return call()
     try:
         is_done.wait()
@@ -212,7 +212,7 @@ def _waited_for(
 
 
 class Reply(NamedTuple):
-    """What a command line answers."""
+    """The answer to a command line."""
 
     status: int
     out: bytes
@@ -220,9 +220,10 @@ class Reply(NamedTuple):
 
 
 class Session:
-    """Traces that are held under names, and what is asked of them.
+    """Holds traces under names, and answers questions about them.
 
-    It goes when nobody has it any more: a thread that asks has it.
+    It is destroyed when the last reference is gone; a thread that asks has
+    one.
     """
 
     def __init__(self) -> None:
@@ -231,11 +232,11 @@ class Session:
         self._end = weakref.finalize(
             self, library.gp_session_destroy, self._handle
         )
-        # The process's end gives its memory back; threads may still ask.
+        # At exit the system frees its memory, while threads may still ask.
         self._end.atexit = False
 
     def __reduce__(self) -> NoReturn:
-        """Its address means nothing in another process, nor in a copy."""
+        """Its address means nothing in another process, or in a copy."""
         raise TypeError(
             "a gpupool.Trace cannot be pickled: give its path, and load it "
             "in the process that asks"
@@ -248,7 +249,8 @@ class Session:
         max_input: int = 0,
         is_of_host: bool = False,
     ) -> None:
-        """Reads the file of this name, or bytes, and holds it under that."""
+        """Reads the file with this name, or bytes, and holds the trace under
+        it."""
         _waited_for(lambda: self._read(name, data, max_input, is_of_host))
 
     def _read(
@@ -276,14 +278,14 @@ class Session:
         library.gp_session_hold(self._handle, name, trace)
 
     def ask(self, words: Sequence[bytes]) -> Reply:
-        """Answers the command line; one that is in vain raises Error."""
+        """Answers a command line; raises Error if that fails."""
         reply = _Reply()
         return _waited_for(
             lambda: self._ask(words, reply), lambda: self._stop(reply)
         )
 
     def _stop(self, reply: _Reply) -> None:
-        """A sweep ends after the runs that have begun."""
+        """Stops a call; a sweep still finishes the runs that have begun."""
         _library().gp_ask_stop(self._handle, ctypes.byref(reply))
 
     def _ask(self, words: Sequence[bytes], reply: _Reply) -> Reply:
@@ -294,8 +296,8 @@ class Session:
             out = ctypes.string_at(reply.out or b"", reply.out_length)
             err = ctypes.string_at(reply.err or b"", reply.err_length)
             said = err.decode("utf-8", "replace").strip()
-            # 1: what was asked to hold did not, and here is the report; so
-            # it is where some ranks of a folder cannot be read.
+            # Status 1 means that a condition was not met: the report is there.
+            # It is there, too, if some ranks of a folder could not be read.
             if reply.status > 1 and not reply.diag.is_partial:
                 raise _error(reply.status, reply.diag, _bare(said))
             return Reply(reply.status, out, said)

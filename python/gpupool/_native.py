@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where the program and the library are."""
+"""Where the program and the library are installed."""
 
 import os
 
@@ -7,7 +7,7 @@ _HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_native")
 
 
 def program() -> str:
-    """The command line's program."""
+    """The path of the command line's program."""
     return os.path.join(_HERE, "bin", "gpupool")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Traces, and what is asked of them."""
+"""Traces, and the questions that can be asked about them."""
 
 import html
 import os
@@ -25,7 +25,7 @@ Source = Union[
     str, "os.PathLike[str]", bytes, bytearray, memoryview, Mapping[str, Any]
 ]
 
-# What keywords are called on the command line, where that differs.
+# Keywords that have another name on the command line.
 _OPTIONS = {"release": "torch"}
 
 
@@ -43,11 +43,11 @@ def _check_release(value: Any) -> None:
 
 
 def _options(keywords: Mapping[str, Any]) -> List[bytes]:
-    """Keywords as the command line has them.
+    """Converts keywords to options of the command line.
 
-    None is not given; True and False are values of a setting, and else an
-    option that is there or not; a list is an option for each.  What is only
-    there comes last: no argument stands behind it that it could take.
+    None means not given. True and False are values of a setting; other options
+    are flags, given or not. A list gives the option once per item. Flags come
+    last, so that they cannot take a following word as their argument.
     """
     words: List[bytes] = []
     flags: List[bytes] = []
@@ -68,21 +68,21 @@ def _options(keywords: Mapping[str, Any]) -> List[bytes]:
 
 
 def _each(value: Any) -> Iterable[Any]:
-    """A list's values, a range's, an array's; one by itself."""
+    """The items of a list, a range or an array; any other value by itself."""
     is_one = isinstance(value, (str, bytes, os.PathLike, Mapping))
     return value if isinstance(value, Iterable) and not is_one else [value]
 
 
 def _warn(reply: _library.Reply, depth: int) -> None:
-    """A report without some of the ranks says so where it is asked for, so many
-    calls above."""
+    """Warns if a report is without some ranks, at the line that asked for it,
+    `depth` calls above."""
     if reply.status == InputError.status:
         said = reply.err.replace("gpupool: ", "")
         warnings.warn(said, stacklevel=depth + 1)
 
 
 def _axis(name: str, values: Any) -> bytes:
-    """A sweep's --set: max_split_size_mb=none,64."""
+    """An axis as --set of a sweep: max_split_size_mb=none,64."""
     if _OPTIONS.get(name, name) == "torch":
         for one in _each(values):
             _check_release(one)
@@ -92,7 +92,7 @@ def _axis(name: str, values: Any) -> bytes:
     )
 
 
-# What a sweep is told besides what it tries.
+# Keywords of sweep() that are options, not axes.
 _OF_SWEEP = {
     "alloc_conf",
     "confs",
@@ -114,7 +114,7 @@ def _name(path: "Union[str, os.PathLike[str]]") -> bytes:
 
 
 def _about_log(error: InputError) -> InputError:
-    """What the command line advises of a log, as it is done here."""
+    """Changes the command line's hint about logs to what Python calls."""
     if "the log of a program" not in error.what:
         return error
     hint = "gpupool.look(path) explains a log; a trace says more"
@@ -128,20 +128,20 @@ def _about_log(error: InputError) -> InputError:
 
 
 class Trace:
-    """A trace, held in memory: read once, asked as often as one likes.
+    """A trace, held in memory: read once, and asked any number of times.
 
-    load() makes one.  Keywords are the options of the command of that name
-    (gpupool help replay), and the allocator's settings by PyTorch's names;
-    release is PyTorch's.  Any number of threads may ask at once.
+    load() makes one. Keywords are the options of the command with the method's
+    name (gpupool help replay), and the allocator's settings under PyTorch's
+    names; release is PyTorch's. Several threads may ask at the same time.
     """
 
     def __init__(self, sources: Sequence[Source], max_input: int = 0) -> None:
         self._max_input = max_input
         self._session: Optional[_library.Session] = _library.Session()
-        # Of what is no file, the requests for pinned host memory.
+        # For sources that are not files: their requests for pinned host memory.
         self._of_host: Optional[_library.Session] = None
         self._names: List[bytes] = []
-        self._data: Dict[bytes, bytes] = {}  # of those that are no file
+        self._data: Dict[bytes, bytes] = {}  # of sources that are not files
         for source in sources:
             self._read(source)
 
@@ -183,22 +183,23 @@ class Trace:
         return self._session
 
     def _session_for(self, options: Mapping[str, Any]) -> _library.Session:
-        """An engine of pinned host memory has requests of its own."""
+        """Returns another session for engines of pinned host memory, which has
+        their requests."""
         session = self._held()
         engine = options.get("engine")
         if engine is None or not _library.is_of_host(_text(engine)):
             return session
         of_host = self._of_host
         if of_host is None:
-            of_host = _library.Session()  # which reads the files itself
+            of_host = _library.Session()  # reads files by itself
             for name, data in self._data.items():
                 of_host.read(name, data, self._max_input, is_of_host=True)
             self._of_host = of_host
         return of_host
 
     def close(self) -> None:
-        """Releases its memory once its answers are gone, too, which use it
-        when they are printed; otherwise the object does so at its end."""
+        """Releases the trace's memory, as soon as no answer needs it for
+        printing. Without this it is released when the object is."""
         self._session = self._of_host = None
         self._data = {}
 
@@ -213,7 +214,7 @@ class Trace:
         return "gpupool.Trace({})".format(names)
 
     def ask(self, command: str, *words: str, **options: Any) -> bytes:
-        """What any command that takes traces prints, byte for byte."""
+        """What a command that takes traces prints, byte for byte."""
         reply = self._ask(command, [_text(w) for w in words], options)
         _warn(reply, 2)
         return reply.out
@@ -221,7 +222,7 @@ class Trace:
     def _question(
         self, command: str, words: List[bytes], options: Mapping[str, Any]
     ) -> List[bytes]:
-        # A name does not begin with "-".
+        # A name never begins with "-".
         question = [
             _text(command),
             *words,
@@ -240,7 +241,7 @@ class Trace:
         return self._session_for(options).ask(question)
 
     def _one(self, command: str) -> bytes:
-        """The name of the one trace of what is defined of one alone."""
+        """The name of the trace, for commands that need a single one."""
         if len(self._names) != 1 or os.path.isdir(self._names[0]):
             raise UsageError(
                 "{} needs one trace, and these are ranks of a job: load one "
@@ -251,7 +252,7 @@ class Trace:
     def _texts(
         self, command: str, words: List[bytes], options: Mapping[str, Any]
     ) -> Callable[[], str]:
-        """Asks when it is called, even of a trace that was closed since."""
+        """Asks only when it is called, even if the trace was closed since."""
         session = self._session_for(options)
         question = self._question(command, words, options)
         return lambda: session.ask(question).out.decode("utf-8", "replace")
@@ -278,7 +279,7 @@ class Trace:
         )
 
     def replay(self, **options: Any) -> Answer:
-        """One run: as recorded, or what if.
+        """One run: as recorded, or under other settings.
 
         >>> import gpupool
         >>> trace = gpupool.load(TRACE)
@@ -301,7 +302,7 @@ class Trace:
         return self._answer("suggest", options)
 
     def explain(self, **options: Any) -> Answer:
-        """Why memory ran out or is fragmented, who holds it, what helps."""
+        """Why memory ran out or is fragmented, who holds it, and what helps."""
         return self._answer("explain", options)
 
     def look(self, **options: Any) -> Answer:
@@ -313,7 +314,7 @@ class Trace:
         return self._answer("headroom", options)
 
     def info(self, **options: Any) -> Answer:
-        """What the trace is."""
+        """What the trace contains."""
         return self._answer("info", options)
 
     def sweep(
@@ -323,10 +324,10 @@ class Trace:
         engine: Any = None,
         **keywords: Any,
     ) -> Sweep:
-        """Every combination of the values, replayed; best first.
+        """Replays every combination of the values; best first.
 
-        A setting that is named with a list is tried with each, None being
-        without it; so are releases, capacities and engines.
+        A setting that is given as a list is tried with each value; None means
+        not set. Releases, capacities and engines can be lists, too.
 
         >>> import gpupool
         >>> rows = gpupool.load(TRACE).sweep(expandable_segments=[False, True])
@@ -352,7 +353,7 @@ class Trace:
         )
 
     def events(self, **options: Any) -> Rows:
-        """The run event by event: reserved and allocated after each."""
+        """The run event by event, with reserved and allocated after each."""
         name = self._one("events()")
         words = [b"convert", b"--run", b"--to=csv", b"-q", name, b"-"]
         session = self._session_for(options)
@@ -360,7 +361,7 @@ class Trace:
         return Rows(rows_of(reply.out.decode("utf-8", "replace")))
 
     def page(self, **options: Any) -> "Page":
-        """The whole page: shown inline in a notebook, or saved."""
+        """The run as a page for a browser; a notebook shows it inline."""
         text = self._texts("replay", [b"--format=html"], options)
         return Page(text())
 
@@ -370,14 +371,14 @@ class Trace:
 
 
 class Page(str):
-    """A page for a browser, as one text."""
+    """A page for a browser, as a single text."""
 
     def save(self, path: "Union[str, os.PathLike[str]]") -> None:
         with open(path, "w", encoding="utf-8") as file:
             file.write(self)
 
     def _repr_html_(self) -> str:
-        # In a frame of its own, from which nothing reaches the notebook.
+        # In a frame of its own, which cannot access the notebook.
         return (
             '<iframe sandbox="allow-scripts" width="100%" height="800" '
             'style="border: 0" srcdoc="{}"></iframe>'.format(
@@ -387,7 +388,7 @@ class Page(str):
 
 
 def _pickled(snapshot: Mapping[str, Any]) -> bytes:
-    """As torch.cuda.memory._dump_snapshot has it in its file."""
+    """Pickles it like torch.cuda.memory._dump_snapshot."""
     try:
         return pickle.dumps(dict(snapshot), protocol=4)
     except Exception as error:
@@ -397,12 +398,12 @@ def _pickled(snapshot: Mapping[str, Any]) -> bytes:
 
 
 def load(*sources: Source, max_input: int = 0) -> Trace:
-    """Reads a trace of any format that gpupool knows.
+    """Reads a trace in any format that gpupool knows.
 
-    A source is a path, or a folder of ranks' traces; the bytes of a file; or
-    a snapshot, as torch.cuda.memory._snapshot() gives it.  Several are ranks
-    of one job.  max_input is how many bytes one that is packed may unpack to,
-    4 GiB unless given.
+    A source is a path, or a folder of the traces of ranks; the bytes of a file;
+    or a snapshot from torch.cuda.memory._snapshot(). Several sources are ranks
+    of one job. max_input is the number of bytes to which a packed source may
+    unpack, by default 4 GiB.
 
     >>> import gpupool
     >>> gpupool.load(b"not a trace")
@@ -419,8 +420,9 @@ def load(*sources: Source, max_input: int = 0) -> Trace:
 
 
 def look(*paths: "Union[str, os.PathLike[str]]", **options: Any) -> Answer:
-    """What `gpupool FILE` says, also of what is no trace: the log of a program
-    that ran out of memory, or a folder of the logs of all ranks.
+    """The answer of `gpupool FILE`. The file need not be a trace: it may be the
+    log of a program that ran out of memory, or a folder of the logs of all
+    ranks.
     """
     if not paths:
         raise UsageError("which file?")

@@ -9,7 +9,7 @@ from gpupool import crash
 
 @contextlib.contextmanager
 def watch(accelerator: Any, folder: Optional[str] = None) -> Iterator[None]:
-    """Says what happened when the block runs out of GPU memory."""
+    """Reports what happened when the block runs out of GPU memory."""
     many = accelerator.num_processes > 1
     rank = accelerator.process_index if many else None
     crash.install(folder, rank=rank)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""What a training script says when it runs out of GPU memory.
+"""Reports what happened when a training script runs out of GPU memory.
 
-install() has PyTorch keep the history of its allocator.  At the first
-OutOfMemoryError the snapshot is written; if that error ends the program, the
-verdict follows the traceback: what happened, who holds the memory, the line to
-paste and where the file is.
+install() has PyTorch keep the history of its allocator. A snapshot is written
+at the first OutOfMemoryError. If that error ends the program, the verdict
+follows the traceback: what happened, who holds the memory, the line to paste,
+and where the snapshot is.
 
-Nothing here raises into the program, and nothing costs it time before memory
-has run out, but for what PyTorch's own history costs.
+Nothing here raises an exception in the program, and nothing takes its time
+before memory has run out, apart from PyTorch's own history.
 """
 
 import atexit
@@ -26,35 +26,35 @@ from typing import Any, Callable, Iterator, List, Optional, Set, Tuple
 
 from gpupool import _native
 
-ENTRIES = 100000  # of the history; a step of a large model has some thousand
+ENTRIES = 100000  # in the history; a step of a large model has some thousands
 _TIME_LIMIT = 120  # seconds for the verdict
 
-# What a child must not be run on: the recorder's libraries.
+# Not passed to child processes: the recorder's libraries.
 _NOT_FOR_CHILDREN = ("LD_PRELOAD",)
 
 
 class _State:
-    """Of this process; there is one."""
+    """The state of this process."""
 
     def __init__(self) -> None:
-        self.process = 0  # that installed it: a fork has its parent's
+        self.process = 0  # the process that installed it; differs in a fork
         self.folder: Optional[str] = None
         self.entries = ENTRIES
         self.rank: Optional[int] = None
-        self.mark: Optional[socket.socket] = None  # held: this rank speaks
+        self.mark: Optional[socket.socket] = None  # this rank speaks
         self.begin()
 
     def begin(self) -> None:
-        """In a fork, too: what its parent did is not its own."""
+        """Also called in a fork, which must not repeat what its parent did."""
         self.lock = threading.Lock()
-        self.is_busy = False  # writing a snapshot: what fails then is ours
-        self.taking = threading.RLock()  # several threads may tell
+        self.is_busy = False  # writing a snapshot: an error now is our own
+        self.taking = threading.RLock()  # several threads may print the verdict
         self.path = ""  # of the snapshot
-        self.data = b""  # the snapshot, where no folder takes it
-        self.where = ""  # of the first one: "train.py:20 step"
-        self.seconds = 0.0  # that snapshots took
+        self.data = b""  # the snapshot, if it could not be written
+        self.where = ""  # of the first error: "train.py:20 step"
+        self.seconds = 0.0  # spent on snapshots
         self.last = 0.0  # when the last one was taken
-        self.is_stale = False  # memory ran out again since
+        self.is_stale = False  # memory has run out again since then
         self.is_told = False
 
 
@@ -85,7 +85,7 @@ def _first_number(names: Tuple[str, ...]) -> Optional[int]:
 
 
 def _rank() -> Optional[int]:
-    """Which of several processes of a job this is; None: the only one."""
+    """Which process of a job this is; None: the only one."""
     if _state.rank is not None:
         return _state.rank
     world = _first_number(
@@ -99,7 +99,8 @@ def _rank() -> Optional[int]:
 
 
 def _job() -> str:
-    """What the ranks on this machine have in common, and no other job has."""
+    """A text that is the same for the ranks on this machine, and differs for
+    other jobs."""
     parent = os.getppid()
     try:
         with open("/proc/{}/stat".format(parent), "rb") as file:
@@ -115,10 +116,10 @@ def _job() -> str:
 
 
 def _is_speaker() -> bool:
-    """Whether this rank tells the verdict: the first on this machine does.
+    """Whether this rank prints the verdict: the first one on this machine does.
 
-    The first has the job's name among sockets, where no file is left behind
-    and nothing need be writable.
+    It binds an abstract socket with the job's name, which leaves no file behind
+    and needs no writable folder.
     """
     if _rank() is None:
         return True
@@ -136,13 +137,13 @@ def _is_speaker() -> bool:
 
 @contextlib.contextmanager
 def _held_term() -> Iterator[None]:
-    """SIGTERM waits until this is done: torchrun sends it to all ranks as soon
-    as one has ended."""
+    """Delays SIGTERM until the block is done: torchrun sends it to all ranks as
+    soon as one has ended."""
     came: List[int] = []
     before = signal.getsignal(signal.SIGTERM)
     is_main = threading.current_thread() is threading.main_thread()
     if before is None or not is_main:
-        yield  # it could not be put back, or not be held
+        yield  # it could not be restored, or not be set from here
         return
     signal.signal(signal.SIGTERM, lambda number, _: came.append(number))
     try:
@@ -157,14 +158,14 @@ def _held_term() -> Iterator[None]:
 
 
 def _folders() -> List[str]:
-    """Where the file may go, the best first."""
+    """The folders for the snapshot, the preferred one first."""
     folders = [_state.folder] if _state.folder else []
     here = [] if folders else [os.getcwd]
     for find in [*here, tempfile.gettempdir]:
         try:
             folders.append(find())
         except OSError:
-            pass  # removed meanwhile, or none can be written to
+            pass  # deleted meanwhile, or none is writable
     return folders
 
 
@@ -176,7 +177,7 @@ def _name() -> str:
 
 
 def _write(data: bytes) -> None:
-    """Into the first folder that takes it, whole or not at all."""
+    """Writes the whole snapshot to the first folder where this is possible."""
     for folder in [os.path.dirname(_state.path), *_folders()]:
         if not folder:
             continue
@@ -213,14 +214,15 @@ def _take() -> None:
 
 
 def _is_affordable() -> bool:
-    """Programs that try until it fits run out of memory many times: snapshots
-    may take a twentieth of the time since the last."""
+    """Whether a snapshot may be taken now. Programs that retry until they fit
+    run out of memory many times, so snapshots may take only a twentieth of the
+    time since the last one."""
     now = time.monotonic()
     return not _state.last or now - _state.last > 20 * _state.seconds
 
 
 def _is_installed(file: str) -> bool:
-    """Whether it is a package's, or PyTorch's wherever that is."""
+    """Whether the file belongs to an installed package, or to PyTorch."""
     torch = os.path.dirname(getattr(_torch(), "__file__", None) or "")
     return (
         "site-packages" in file
@@ -247,7 +249,7 @@ def _site() -> str:
 
 
 def _on_out_of_memory(*_: Any) -> None:
-    """PyTorch calls it where memory ran out, before it raises."""
+    """PyTorch calls it when memory has run out, before it raises the error."""
     if _state.process != os.getpid():
         return
     with _state.lock:
@@ -270,12 +272,12 @@ def _on_out_of_memory(*_: Any) -> None:
 # ---- the verdict ----
 
 
-_MOST_ERRORS = 10000  # looked through
+_MOST_ERRORS = 10000  # are searched
 
 
 def _out_of_memory(error: Optional[BaseException]) -> Optional[BaseException]:
-    """The error, one of a group, or what it was raised from or while
-    handling; None: it has nothing to do with memory."""
+    """Finds an out-of-memory error: the error itself, one in a group, or one
+    that led to it; None: there is none."""
     torch = _torch()
     kind = getattr(getattr(torch, "cuda", None), "OutOfMemoryError", None)
     if kind is None:
@@ -298,7 +300,7 @@ def _out_of_memory(error: Optional[BaseException]) -> Optional[BaseException]:
 
 
 def _is_of_worker(error: BaseException) -> bool:
-    """Whether a pool of processes, or joblib, handed it over."""
+    """Whether a pool of processes, or joblib, passed the error on."""
     cause = type(error.__cause__).__name__
     return cause in ("RemoteTraceback", "_RemoteTraceback")
 
@@ -308,7 +310,7 @@ def _environment() -> "dict[str, str]":
 
 
 def _verdict(path: str, data: bytes) -> Tuple[bool, str]:
-    """What gpupool look says, and whether it is a verdict."""
+    """The output of gpupool look, and whether that is a verdict."""
     words = [_native.program(), "look", "--color=never", "-q"]
     try:
         done = subprocess.run(
@@ -359,10 +361,10 @@ snapshot"
 
 
 def tell(error: Optional[BaseException]) -> None:
-    """Tells the verdict if this error is that memory ran out: once.
+    """Prints the verdict, once, if this is an out-of-memory error.
 
-    For frameworks that hand an error to a callback; otherwise
-    sys.excepthook does it.
+    For frameworks that pass errors to a callback; otherwise sys.excepthook
+    calls it.
     """
     if _state.process != os.getpid() or _state.is_told:
         return
@@ -384,27 +386,27 @@ def tell(error: Optional[BaseException]) -> None:
 
 
 def tell_in_child(error: Optional[BaseException]) -> None:
-    """The same in a child of multiprocessing's, which calls no excepthook."""
+    """The same in a child of multiprocessing, where no excepthook is called."""
     processes = sys.modules.get("multiprocessing")
     if processes is not None and processes.parent_process() is not None:
         tell(error)
 
 
 def _on_child_exit() -> None:
-    """In a child of multiprocessing's, while the error that ends it goes up;
-    torch.multiprocessing has made an exit of it."""
+    """Called in a child of multiprocessing while the error that ends it is
+    being handled; torch.multiprocessing has turned it into SystemExit."""
     error = sys.exc_info()[1]
     if isinstance(error, SystemExit) and error.code:
         error = error.__context__
     tell(error)
-    _on_exit()  # a pool's worker went on, and has no exit of Python's
+    _on_exit()  # a pool's worker that went on runs no exit handlers
 
 
 def _on_exit() -> None:
-    """The program went on after memory ran out: one line, once."""
+    """Prints a line, once, if the program went on after memory ran out."""
     if _state.process != os.getpid() or not _state.where:
         return
-    # What ended it, where another has put its own sys.excepthook over ours.
+    # The error that ended it, if sys.excepthook was replaced after install().
     tell(getattr(sys, "last_value", None))
     if _state.is_told:
         return
@@ -421,7 +423,8 @@ def _on_exit() -> None:
 
 
 def _record_history() -> None:
-    """As releases from 2.0 on take it, unless the program has begun one."""
+    """Works with releases from 2.0 on. Keeps a history that the program has
+    begun."""
     torch = _torch()
     is_on = getattr(torch._C, "_cuda_isHistoryEnabled", None)
     if is_on is None or not is_on():
@@ -433,7 +436,7 @@ def _record_history() -> None:
 
 
 def _attach() -> None:
-    """When CUDA is there, and not before: it may not be started early."""
+    """Called when CUDA is initialised, which must not happen earlier."""
     try:
         _record_history()
     except Exception as error:
@@ -441,11 +444,11 @@ def _attach() -> None:
     try:
         _torch()._C._cuda_attach_out_of_memory_observer(_on_out_of_memory)
     except Exception:
-        pass  # sys.excepthook tells as well
+        pass  # sys.excepthook works all the same
 
 
 def _after(hook: Callable[..., Any], error_of: Callable[..., Any]) -> Any:
-    """A hook that does what it did, and then tells."""
+    """A hook that calls the previous one, and then prints the verdict."""
 
     def both(*arguments: Any) -> Any:
         try:
@@ -457,7 +460,7 @@ def _after(hook: Callable[..., Any], error_of: Callable[..., Any]) -> Any:
 
 
 def _hook_notebook() -> None:
-    """IPython shows errors itself, and calls no excepthook."""
+    """IPython shows errors itself and does not call the excepthook."""
     module = sys.modules.get("IPython")
     shell = module.get_ipython() if module else None
     if shell is not None:
@@ -469,7 +472,8 @@ def _hook_notebook() -> None:
 def _tell_cell(error: Optional[BaseException]) -> None:
     tell(error)
     if _state.is_told:
-        # The next cell may run out again, and that it went on is no news.
+        # The next cell may run out of memory again. That the session went on is
+        # not worth a message.
         _state.is_told = False
         _state.where = ""
 
@@ -479,15 +483,15 @@ def install(
     entries: int = ENTRIES,
     rank: Optional[int] = None,
 ) -> bool:
-    """Says what happened when this process runs out of GPU memory.
+    """Reports what happened when this process runs out of GPU memory.
 
-    folder   where the snapshot goes: the current folder unless given
+    folder   where to write the snapshot, by default the current folder
     entries  how many events of the allocator PyTorch keeps
-    rank     which of a job's processes this is, where the environment
-             does not say so
+    rank     which process of a job this is, if the environment does not
+             say so
 
-    Returns whether PyTorch is there.  A second call changes the folder and
-    the rank, and nothing else.
+    Returns whether PyTorch is installed. A second call changes only the folder
+    and the rank.
     """
     if rank is not None:
         _state.rank = rank
@@ -516,7 +520,7 @@ def install(
 
 
 def _hook_child() -> None:
-    """multiprocessing shows errors of its children itself."""
+    """multiprocessing shows the errors of its children itself."""
     processes = sys.modules.get("multiprocessing")
     if processes is not None and processes.parent_process() is not None:
         from multiprocessing.util import Finalize

@@ -12,7 +12,7 @@ from gpupool import crash
 
 
 class MemoryCallback(Callback):  # type: ignore[misc]
-    """Says what happened when training runs out of GPU memory."""
+    """Reports what happened when training runs out of GPU memory."""
 
     def __init__(self, folder: Optional[str] = None) -> None:
         self.folder = folder
@@ -24,6 +24,6 @@ class MemoryCallback(Callback):  # type: ignore[misc]
     def on_exception(
         self, trainer: Any, pl_module: Any, exception: BaseException
     ) -> None:
-        # Elsewhere Lightning raises it again, and the verdict follows the
-        # traceback.
+        # Elsewhere Lightning raises the error again, and the verdict follows
+        # the traceback.
         crash.tell_in_child(exception)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""A fixture for tests that hold a limit on GPU memory.
+"""A fixture for tests with a limit on GPU memory.
 
     def test_step(gpu_memory):
         with gpu_memory.limit(reserved="2GiB"):
             train_step()
 
-Where there is no GPU, all tests that take the fixture run in one child under
+Without a GPU, all tests that use the fixture run in a child process under
 gpupool record, and are reported as if they had run here.
 """
 
@@ -25,10 +25,10 @@ import pytest
 
 from gpupool import _native
 
-# Set in the child: the file that it writes reports to.
+# Set in the child: the file to which it writes reports.
 REPORTS = "GPUPOOL_PYTEST_REPORTS"
 
-# Options of pytest's that the child takes from its parent.
+# Options of pytest that the child inherits from its parent.
 SHARED = ("importmode", "runxfail", "showlocals", "tbstyle", "verbose")
 
 HISTORY = 1000000  # events of the allocator that are kept within a limit
@@ -38,7 +38,7 @@ HISTORY = 1000000  # events of the allocator that are kept within a limit
 
 
 def _bytes(size: Union[int, str]) -> int:
-    """A size as the command line takes it: 2GiB, 512MiB, a number."""
+    """Parses a size like the command line: 2GiB, 512MiB, a number."""
     match = re.fullmatch(
         r"((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[0-9]{1,2})?) *([KMGT]?)(i?B)?",
         str(size).strip(),
@@ -58,7 +58,7 @@ def _shown(size: int) -> str:
 
 
 class Limit:
-    """What the block did, after it: reserved and allocated at the most."""
+    """The result of a block: the peaks of reserved and allocated, in bytes."""
 
     def __init__(self) -> None:
         self.reserved = 0
@@ -75,9 +75,9 @@ class GpuMemory:
         settings: Union[str, Mapping[str, Any], None] = None,
         device: int = 0,
     ) -> "_Block":
-        """A block that may take that much; more fails the test.
+        """A block with limits; the test fails if it takes more.
 
-        reserved   what PyTorch may take of the device
+        reserved   what PyTorch may reserve of the device
         allocated  what tensors may take
         settings   of the allocator, in place of those that the test runs
                    under: the block is replayed with them
@@ -91,7 +91,7 @@ class GpuMemory:
 
 
 class _Block:
-    _is_within = False  # PyTorch keeps one history, which a second would end
+    _is_within = False  # PyTorch has one history, which a second would end
 
     def __init__(
         self,
@@ -113,7 +113,7 @@ class _Block:
             pytest.fail(
                 "gpu_memory: a limit within a limit: PyTorch keeps one history"
             )
-        # What an earlier test left is not this block's.
+        # Memory that an earlier test left does not count.
         gc.collect()
         torch.cuda.init()
         torch.cuda.empty_cache()
@@ -175,7 +175,7 @@ class _Block:
             pytest.fail("\n".join(said), pytrace=False)
 
     def _judge_start(self, snapshot: Mapping[str, Any]) -> None:
-        """Of a block that asked for nothing: what was there before it."""
+        """Judges a block without requests by what was there before."""
         segments = [
             s for s in snapshot["segments"] if s.get("device") == self._device
         ]
@@ -195,7 +195,7 @@ class _Block:
     def _broken(
         self, name: str, most: int, rows: List[Dict[str, Any]]
     ) -> Optional[str]:
-        """Which line broke the limit, and by how much; None: none did."""
+        """Says which line broke the limit, and by how much; None: none did."""
         above = [row for row in rows if row[name] > most]
         if not above:
             return None
@@ -230,8 +230,8 @@ def gpu_memory() -> GpuMemory:
 
 
 class _Child:
-    """Runs the tests that are wanted as the parent's options say, and writes
-    each report to a file, for the parent to show."""
+    """Runs the selected tests with the parent's options, and writes each report
+    to a file, which the parent shows."""
 
     def __init__(self, config: Any, path: str) -> None:
         self._config = config
@@ -242,8 +242,9 @@ class _Child:
         self._take_options(options)
 
     def _take_options(self, given: Dict[str, bytes]) -> None:
-        """Those of conftest.py, and of pytest's what changes how tests run
-        or are shown.  Others, as --junitxml, are the parent's alone."""
+        """Takes the options of conftest.py, and those of pytest that change how
+        tests run or are shown. Others, such as --junitxml, apply only to the
+        parent."""
         option, early = self._config.option, self._config.known_args_namespace
         for name in vars(option):
             if name in given and (name in SHARED or not hasattr(early, name)):
@@ -268,7 +269,7 @@ def _is_ours(item: Any) -> bool:
 
 
 class _Parent:
-    """Has the tests run by a child, all of them when the first is due."""
+    """Has a child run the tests, all of them when the first one is due."""
 
     def __init__(self, config: Any) -> None:
         self._config = config
@@ -280,7 +281,7 @@ class _Parent:
         if not _is_ours(item):
             return None
         if hasattr(self._config, "workerinput"):
-            # One of pytest-xdist's workers, which takes tests one by one.
+            # A worker of pytest-xdist takes tests one by one.
             self._reports = self._run([item])
         elif self._reports is None:
             self._reports = self._run(
@@ -323,7 +324,7 @@ class _Parent:
             return self._read(path)
 
     def _options(self) -> Dict[str, bytes]:
-        """Each by itself: a value may be of a class that conftest.py has."""
+        """Packed separately: the class of a value may be from conftest.py."""
         packed = {}
         for name, value in vars(self._config.option).items():
             with contextlib.suppress(Exception):
@@ -339,7 +340,7 @@ class _Parent:
         words += ["-o", os.path.join(folder, "trace.json"), "--"]
         words += [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"]
         for name in config.getoption("plugins"):
-            if name != "no:terminal":  # a worker of pytest-xdist has none
+            if name != "no:terminal":  # a pytest-xdist worker has none
                 words += ["-p", name]
         for name in config.getoption("pythonwarnings") or ():
             words += ["-W", name]
@@ -365,7 +366,7 @@ class _Parent:
 
 
 def _has_gpu() -> bool:
-    """Whether this machine has one: the driver says so."""
+    """Whether this machine has a GPU: whether its driver is loaded."""
     return os.path.exists("/proc/driver/nvidia/version")
 
 

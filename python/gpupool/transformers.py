@@ -9,9 +9,9 @@ from gpupool import crash
 
 
 class MemoryCallback(TrainerCallback):  # type: ignore[misc]
-    """Says what happened when training runs out of GPU memory.
+    """Reports what happened when training runs out of GPU memory.
 
-    The Trainer tells its callbacks of no error: the verdict follows the
+    The Trainer does not pass errors to callbacks: the verdict follows the
     traceback.
     """
 

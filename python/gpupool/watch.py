@@ -19,7 +19,7 @@ USAGE = "usage: python -m gpupool.watch [--folder FOLDER] [-m] PROGRAM ..."
 
 
 def _run_script(path: str) -> None:
-    """As the main module, which processes that it starts look for."""
+    """Runs a script as the main module, which its child processes look for."""
     main = types.ModuleType("__main__")
     main.__dict__.update(__file__=path, __builtins__=builtins, __spec__=None)
     sys.modules["__main__"] = main
@@ -39,7 +39,7 @@ def _run(program: str, is_module: bool, arguments: List[str]) -> None:
 
 
 def _without_ours(error: BaseException) -> BaseException:
-    """Its traceback begins with the program's own first line."""
+    """The error with a traceback that begins at the program's first line."""
     first = error.__traceback__
     while first and first.tb_frame.f_code.co_filename in (
         __file__,

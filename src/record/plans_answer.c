@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Answers a recorded program's planning requests with the real cuDNN.
+ * Answers the planning requests of a recorded program with the real cuDNN.
  *
  * The program's handle cannot be passed on. Instead, descriptors that need a
  * device get the described one when they are finalized.

@@ -362,7 +362,7 @@ static bool is_wide(const struct convolution *c)
 static bool is_of_cublas(const struct convolution *c, const json_t *knobs,
 			 int64_t bytes)
 {
-	/* Already cuBLASLt's: the machine has a device after all. */
+	/* It is cuBLASLt's already: the machine has a device after all. */
 	if (!c->is_product || (json_object_size(knobs) == 1 &&
 			       json_object_get(knobs, KNOB "WORKSPACE")))
 		return false;
