@@ -133,7 +133,7 @@ enum { LABEL, RESERVED, ALLOCATED, UNUSED, LARGEST_FREE, SEGMENTS, COLUMNS };
 		name, NULL, NULL, name                                         \
 	}
 
-/* A narrow page lacks the last columns. */
+/* On a narrow page, the last columns are left out. */
 static const struct gp_column columns[COLUMNS] = {
 	[LABEL] = { { "", NULL, NULL, "memory" }, -26, NULL },
 	[RESERVED] = { BOTH("reserved"), 9, "" },

@@ -26,7 +26,7 @@ struct gp_group {
 	uint64_t reserved;  /* of segments */
 	uint64_t allocated; /* of active blocks */
 	uint64_t active;    /* those, and pending frees */
-	uint64_t requested; /* by the program, of active blocks */
+	uint64_t requested; /* of the same, before rounding */
 	uint64_t largest_free;
 };
 
@@ -51,7 +51,7 @@ const char *gp_group_stream(uint64_t handle, char label[GP_GROUP_LABEL]);
 /* With a total; streams and pools only if there are several. */
 void gp_group_print(const struct gp_page *page, const struct gp_trace *trace,
 		    const struct gp_state *state, const char *title);
-/* The same for a page. */
+/* The same on a page. */
 void gp_group_html(const struct gp_trace *trace, const struct gp_state *state,
 		   FILE *out);
 

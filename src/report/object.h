@@ -15,7 +15,7 @@
 
 /* Writes the keys that are members of the struct, in the table's order. */
 void gp_emit_keys(struct gp_emit *json, const char *object, const void *value);
-/* Writes an object that consists of these keys; value NULL: null. */
+/* Writes an object that has only such keys; value NULL: null. */
 void gp_emit_object(struct gp_emit *json, const char *key, const char *object,
 		    const void *value, enum gp_emit_shape shape);
 /* Writes a list of such objects, one per line, from an array of structs of that
