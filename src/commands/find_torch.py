@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Prints where PyTorch and other packages are installed, after a mark: sites
-may print anything when Python starts. A script does not search the current
-folder."""
+may print anything when Python starts. Run as a script, it does not search the
+current folder."""
 
 import importlib.util
 import sys

@@ -372,8 +372,8 @@ static void forget(struct gp_mcp_shelf *shelf, struct kept *kept)
 	*kept = (struct kept){ 0 };
 }
 
-/* Drops traces whose files have changed since they were read; a folder of ranks
- * may have kept them. */
+/* Drops traces whose files have changed since they were read: a question about
+ * a folder of ranks would use them. */
 static void refresh(struct gp_mcp_shelf *shelf)
 {
 	for (size_t i = 0; i < SHELF; i++) {

@@ -3,9 +3,8 @@
  * The output of a command: its report, other files, and messages on standard
  * error; and how signals are handled meanwhile.
  *
- * A signal handler can only use globals. The two paths here, and where a
- * thread's standard output goes, are the program's only mutable globals. They
- * change while signals are blocked.
+ * A signal handler can only use globals: the two paths here, and the
+ * interruption flags. The paths change while signals are blocked.
  */
 #include "commands/output.h"
 

@@ -35,7 +35,7 @@ static void find_beside_library(char path[PATH_MAX])
 {
 	static const char *const places[] = {
 		"../bin/gpupool",
-		"../../bin/gpupool", /* Debian's folder of libraries */
+		"../../bin/gpupool", /* from Debian's library folder */
 		"gpupool",
 	};
 	static const char own;

@@ -197,7 +197,7 @@ static void replace(const char *path, int file, off_t end)
 		unlink(name);
 }
 
-/* Cuts off an incomplete last line and zeros that a writer left which was
+/* Cuts off an incomplete last line and zeros, which a writer leaves if it was
  * killed or still runs. True: it still runs, and what it writes from now on is
  * lost. */
 static bool part_finish(const struct part *part, const char *path)

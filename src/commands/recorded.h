@@ -17,7 +17,7 @@ struct gp_recorded_result {
 	/* Bytes, for the device and process that had most. */
 	uint64_t peak_allocated, peak_reserved;
 	bool is_doubted;  /* some program may take another path on a GPU */
-	bool has_guessed; /* for it has read unknown values */
+	bool has_guessed; /* because it read unknown values */
 };
 
 /* Writes the trace of each process in the folder to output or, if there are

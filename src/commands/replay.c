@@ -177,7 +177,7 @@ struct session {
 	struct gp_diag rank_diag;
 	const char *path; /* of the worst rank */
 	const struct gp_trace *trace;
-	/* base: the run that asked is compared with, as recorded or without
+	/* base: what `asked` is compared with, as recorded or without
 	 * what-ifs. */
 	struct gp_plan base, asked;
 	bool has_base, has_asked;

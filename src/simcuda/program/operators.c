@@ -379,7 +379,7 @@ static bool can_put_outputs(struct torch_values values)
 	return false;
 }
 
-/* Whether it is worthwhile: large gradients are often set to 0. */
+/* Whether it is worth computing: large gradients are often set to 0. */
 static bool can_put_written(const struct frame *f)
 {
 	for (size_t i = 0; i < f->written_count; i++)

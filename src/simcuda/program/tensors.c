@@ -746,8 +746,7 @@ static bool read_bytes(struct reading *r, struct argument *a)
 	return is_there;
 }
 
-/* c10::UndefinedTensorImpl, for example for the first dimension of x[:,
- * mask]. */
+/* c10::UndefinedTensorImpl, as for the first dimension of x[:, mask]. */
 static bool is_undefined(const void *tensor)
 {
 	const struct torch_layout *l = torch.layout;
