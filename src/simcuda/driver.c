@@ -148,8 +148,9 @@ static size_t number_of(const char *name)
 	return i;
 }
 
-/* What a CUDA runtime asks for first that is linked into a library, where it
- * cannot be replaced. It needs tables that only a real driver has. */
+/* The first function that a CUDA runtime asks for if it is linked into a
+ * library, where it cannot be replaced. Such a runtime needs tables that only a
+ * real driver has. */
 static CUresult refuse_runtime(void)
 {
 	char name[300] = "the CUDA runtime";

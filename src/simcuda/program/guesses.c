@@ -40,10 +40,11 @@ static struct {
 	uint32_t count;
 	uint64_t reads;
 	bool are_followed, is_quiet, are_saved;
-	/* Where an assertion fails first, and whose; empty: nowhere. */
+	/* Where the first failing assertion is, and the operator that it is of;
+	 * empty: there is none. */
 	char failed[200], failed_of[64];
-	/* Where threads raced first, and where it was first asked how long work
-	 * took; empty: nowhere. */
+	/* Where threads first raced, and where the program first asked how long
+	 * work took; empty: nowhere. */
 	char raced[200], timed[200];
 } guesses = { .lock = PTHREAD_MUTEX_INITIALIZER };
 

@@ -42,7 +42,7 @@ static const char *const names[CATEGORIES] = {
 };
 
 #define NO_MODULE (-1)
-/* A block may be larger by less than this than what is in it. */
+/* A block exceeds its contents by less than this many bytes. */
 #define ROUNDING  512
 
 struct module {
@@ -448,7 +448,7 @@ void simcuda_owner_leave(int is_step)
 	pop(is_step ? STEP : MODULE);
 }
 
-/* Sets the category of the block that a tensor of so many bytes lies in. The
+/* Sets the category of the block that a tensor with these bytes is in. The
  * module of a block is the one that was set first; memory that several tensors
  * share belongs to none. */
 void simcuda_owner_is(uint64_t addr, uint64_t bytes, const char *category,
