@@ -96,13 +96,13 @@ struct gp_candidate {
 	uint64_t addr, size, segment_addr, segment_size;
 };
 
-/* Where a request is served from: the free blocks of its stream in the small or
- * the large one of a pool's two pools. */
+/* Where a request is served from: the free blocks of its stream, among the
+ * small or the large blocks of a pool. */
 struct gp_route {
 	uint64_t rounded; /* least size of its block, in bytes */
 	uint16_t pool;
 	bool is_small;
-	/* Cached memory is released before the request fails. */
+	/* Before the request fails, cached memory is released. */
 	bool gives_back;
 	/* Garbage collection may run before the device is asked. */
 	bool collects;
@@ -115,7 +115,8 @@ struct gp_allocator;
 struct gp_torch_cuda {
 	/* Path of the libcudart that PyTorch was built for. */
 	const char *runtime;
-	/* Of the engine's process, without the settings. */
+	/* Environment of the engine's process, without the allocator's
+	 * settings. */
 	char *const *environment;
 };
 
@@ -143,12 +144,12 @@ struct gp_allocator_config {
 	/* The age of each start segment, 0 being the oldest. NULL: they are in
 	 * order of address. */
 	const uint32_t *start_ranks;
-	/* For engines that run PyTorch itself: conf is the string from which
-	 * settings was parsed (NULL: the defaults), torch_lib the folder of a
+	/* For engines that run PyTorch itself: conf is the string that settings
+	 * was parsed from (NULL: the defaults), torch_lib is the folder of a
 	 * prepared engine. */
 	const char *conf, *torch_lib;
-	/* NULL: PyTorch's calls are served by config->device, passed on by its
-	 * process. Else PyTorch uses the GPU itself, and addresses are those of
+	/* NULL: PyTorch's process passes the CUDA calls on, and device serves
+	 * them. Else PyTorch uses the GPU itself, and addresses are those of
 	 * the CUDA runtime. */
 	const struct gp_torch_cuda *torch_cuda;
 	/* For the engine "plan": the offset of each block, by id, in the memory
@@ -167,7 +168,7 @@ struct gp_allocator_config {
 	void *action_arg;
 };
 
-/* All of an engine's state that its further decisions depend on, as words that
+/* All of an engine's state that its later decisions depend on, as words that
  * only the engine can interpret. */
 struct gp_shape {
 	uint64_t *words; /* malloc's */
@@ -267,7 +268,7 @@ struct gp_allocator_ops {
 	enum gp_status (*health)(struct gp_allocator *allocator,
 				 struct gp_diag *diag);
 	void (*destroy)(struct gp_allocator *allocator);
-	/* The program reached a mark that does not end another one. */
+	/* The program reached a mark that is not the end of a range. */
 	void (*mark)(struct gp_allocator *allocator, const char *name);
 	/* A copy of the allocator in its present state, without callbacks, on a
 	 * device that is in the same state as the original's; alike is as in
@@ -317,9 +318,8 @@ struct gp_engine_setting {
 struct gp_engine {
 	const char *name;
 	const char *sentence;
-	/* What the engine's numbers mean on a simulated device, if there the
-	 * driver would place its memory; NULL: they mean the same as on a real
-	 * one. */
+	/* What the engine's numbers mean on a simulated device, if on a real
+	 * one the driver places its memory; NULL: they mean the same. */
 	const char *simulated;
 	/* Creates an allocator for one run. One replay may make several runs,
 	 * one after the other, and replays on several threads may call this at
@@ -333,7 +333,8 @@ struct gp_engine {
 	/* Why it keeps memory that holds no block; NULL: emptying the cache
 	 * releases all such memory. */
 	const char *keeps;
-	/* Whose memory it uses once the device's is exhausted; NULL: none. */
+	/* The owner of the memory that it uses once the device's is exhausted,
+	 * such as "the host's"; NULL: it uses none. */
 	const char *beyond;
 	/* Ends with an entry without a name; NULL: no settings. */
 	const struct gp_engine_setting *settings;
@@ -356,11 +357,11 @@ extern const struct gp_pool_settings gp_pool_settings_pytorch;
 const struct gp_engine *gp_engine_table(size_t *count);
 /* The built-in engine with that name; NULL: there is none. */
 const struct gp_engine *gp_engine_find(const char *name);
-/* What the numbers of the engine that --engine names mean without the device
- * that it is made for; NULL: the same as with it. */
+/* What the numbers of the engine that --engine names mean, if it is made for a
+ * device or driver that is not used here; NULL: nothing to note. */
 const char *gp_engine_note(const char *name);
-/* Whether the engine allocates pinned host memory, for requests of its own
- * kind; it is not compared with other engines. engine may be NULL. */
+/* Whether the engine allocates pinned host memory. Its requests are of another
+ * kind, so it is not compared with other engines. engine may be NULL. */
 bool gp_engine_is_of_host(const struct gp_engine *engine);
 /* Whether the engine is a malloc of host programs. */
 bool gp_engine_is_malloc(const struct gp_engine *engine);

@@ -69,8 +69,8 @@ struct gp_pool_ops {
 		      uint64_t *used);
 };
 
-/* Where a recording has a segment: its first, or the lowest of those that it
- * begins with. */
+/* The recorded address of a segment: the lowest one of those that the recording
+ * begins with, else the first one allocated. */
 struct gp_device_place {
 	uint64_t addr, size;
 	bool is_window;	   /* the segment will be adopted */
@@ -78,8 +78,8 @@ struct gp_device_place {
 			      says */
 };
 
-/* All operations are mandatory, except for those of which the comments say what
- * NULL means. The device counts its calls itself (gp_call_malloc() etc.). */
+/* All operations are mandatory, except for those whose comments say what NULL
+ * means. The device counts its calls itself (gp_call_malloc() etc.). */
 struct gp_device_ops {
 	const char *name;
 	/* cudaMalloc and cudaFree; false: out of memory. */
@@ -219,10 +219,11 @@ struct gp_device_reach {
 	uint64_t longest_range;
 	uint64_t shortest_range; /* UINT64_MAX: none was too short */
 	uint64_t others_short;	 /* 0: there was room for others */
-	/* A pool and stream had two reservations at once: which of them comes
-	 * first may depend on the length of all. */
+	/* One pool and stream had two reservations at once; which of them has
+	 * the lower address may depend on the lengths of all reservations. */
 	bool has_two_ranges;
-	/* An engine asked for the device's size, which it may go by. */
+	/* An engine asked for the device's size, so its decisions may depend on
+	 * it. */
 	bool is_size_told;
 };
 
@@ -258,9 +259,9 @@ static inline void gp_device_destroy(struct gp_device *device)
  * memory, and info() reports GP_SIM_UNLIMITED_TOTAL. */
 #define GP_SIM_UNLIMITED_TOTAL (UINT64_C(1) << 40)
 struct gp_device *gp_sim_create(uint32_t ordinal, uint64_t capacity);
-/* On Linux CUDA has its memory at addresses of the system's, from here on; on
- * Windows and WSL, and for a few segments on Linux, in a range of its own
- * below. */
+/* On Linux, CUDA places memory at addresses that it obtains from the system, at
+ * or above this one. On Windows and WSL, and for a few segments on Linux, it
+ * uses a range of its own below. */
 #define GP_SYSTEM_ADDRESSES (UINT64_C(1) << 46)
 
 /* A device that is never out of memory although info() reports `shown` bytes in
@@ -274,7 +275,7 @@ struct gp_device *gp_sim_copy(const struct gp_device *device);
 void gp_sim_resize(struct gp_device *device, uint64_t capacity);
 /* Makes cudaMalloc place memory as CUDA does on Linux: at the lowest free place
  * of its address ranges, or in a new range at the highest address that the
- * system has free; an empty range goes back to the system. Addresses decide
+ * system has free; an empty range is returned to the system. Addresses decide
  * which of several equal free blocks an allocator takes. To be called before
  * the first allocation. */
 void gp_sim_place_downward(struct gp_device *device);

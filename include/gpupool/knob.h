@@ -58,8 +58,8 @@ struct gp_knob {
 	const char *flag;
 	enum gp_knob_id id;
 	enum gp_knob_type type;
-	/* Offset of its member in struct gp_settings, of the first one where
-	 * there are two; 0: it affects no decision. */
+	/* Offset of its member in struct gp_settings, or of the first of two;
+	 * 0: it affects no decision. */
 	uint16_t member;
 	uint8_t since;	   /* first minor release that accepts it */
 	const char *range; /* in words */
@@ -147,8 +147,8 @@ const char *gp_conf_next(const char **at, size_t *length);
 size_t gp_conf_length(const char *conf);
 /* Whether conf sets that setting. */
 bool gp_conf_names(const char *conf, const char *name);
-/* The same, but not if it gives it the value that it has anyway in that
- * release, such as expandable_segments:False. */
+/* The same, but false if the value is that release's default, as in
+ * expandable_segments:False. */
 bool gp_conf_changes(const char *conf, const char *name, uint8_t release);
 /* Returns conf without the named setting, or, if value is not NULL, with that
  * value of it; the caller frees it. */
@@ -182,7 +182,8 @@ static inline bool gp_settings_is_too_large(const struct gp_settings *settings,
 uint64_t gp_settings_segment(const struct gp_settings *settings,
 			     uint64_t rounded);
 
-/* The smallest device of which that many bytes may be reserved. */
+/* The size in bytes of the smallest device on which the memory fraction permits
+ * so many reserved bytes. */
 uint64_t gp_settings_device_for(const struct gp_settings *settings,
 				uint64_t reserved);
 

@@ -203,7 +203,8 @@ struct gp_moment {
 /* The memory of an allocator now; event is stored in the result. */
 struct gp_moment gp_moment_of(struct gp_allocator *allocator, uint64_t event);
 
-/* What stats count of the whole run, whatever the program resets. */
+/* Totals of the whole run, unaffected by resets of the counters in the
+ * program. */
 struct gp_run_counts {
 	int64_t retries, synchronizes, device_allocs, device_frees;
 };
@@ -302,10 +303,12 @@ enum gp_status gp_replay_decides(const struct gp_trace *trace,
 uint64_t gp_replay_capacity_of(const struct gp_trace *trace, uint32_t device);
 
 /*
- * Bounds on the device's memory, derived from requests for which the recorded
- * allocator released cached memory although none failed: the device had room
- * for the most that was reserved, and no room for the request that it refused.
- * False: there is no such request, or garbage collection also released memory.
+ * Bounds on the device's memory, derived from requests that were served only
+ * after the recorded allocator had released cached memory, or that a memory
+ * limit refused: the device had room for the most that was reserved, and no
+ * room for the request that it refused. False: there is no such request, or the
+ * settings have garbage collection or a memory fraction, which release memory
+ * too.
  */
 struct gp_refused_room {
 	uint64_t least, below; /* least <= bytes of memory < below */

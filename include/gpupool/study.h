@@ -62,8 +62,9 @@ struct gp_case {
 	const struct gp_trace *trace;
 	uint32_t device;   /* index into trace->devices */
 	uint64_t capacity; /* bytes; GP_UNLIMITED: unknown */
-	/* Of a limit that the trace does not hold: it is less than this, and
-	 * capacity is the least that it can be. 0: there is none. */
+	/* If the program had a memory limit that the trace does not hold: an
+	 * upper bound for it, exclusive; capacity is then the lower bound. 0:
+	 * there was none. */
 	uint64_t below;
 };
 
@@ -75,7 +76,7 @@ struct gp_study_config {
 	/* The present settings, with which changes are compared. NULL: the
 	 * recorded settings of the first trace. */
 	const char *conf;
-	uint8_t release; /* PyTorch 2.x, and 0 is 2.0: gp_replay_release_of() */
+	uint8_t release; /* PyTorch 2.x; there is no default: 0 is 2.0 */
 	const struct gp_engine *engine; /* NULL: the default */
 	const struct gp_prices *prices; /* NULL: the built-in ones */
 	const char *const *without;	/* names: they keep their default */
@@ -102,10 +103,10 @@ struct gp_trial_case {
 	 * requests. 0: not measured, but above need_above; GP_UNLIMITED: no
 	 * capacity is sufficient. */
 	uint64_t need, need_above;
-	/* For a window: the device that the estimated peak of reserved memory
-	 * takes, with others and below the memory fraction, and bounds of it
-	 * (study/estimate.h). 0: not estimated, or the same as in the
-	 * replay. */
+	/* For a window: the size of the device that has room for the estimated
+	 * peak of reserved memory and for others, under the memory fraction;
+	 * and bounds on that size (study/estimate.h). 0: not estimated, or the
+	 * same as in the replay. */
 	uint64_t estimated, low, high;
 	bool is_estimated; /* those were computed */
 };
@@ -169,7 +170,8 @@ struct gp_verdict {
 	 * and for which other replays prove nothing: the setting with the
 	 * smallest estimated need. */
 	char *likely;
-	/* Index of the study's trial that is advised, or else lacks least. */
+	/* Index into the study's trials: the one that is advised, or else the
+	 * one with the smallest need or estimated need. */
 	size_t trial;
 	uint8_t release;
 	uint64_t capacity;	 /* GP_UNLIMITED: unknown */
@@ -178,21 +180,21 @@ struct gp_verdict {
 	uint64_t live;
 	uint64_t others; /* gp_study_live_beside() less live */
 	uint64_t start;	 /* reserved at the beginning of the trace */
-	/* Bytes reserved in the recording, if the requests in the trace explain
-	 * clearly less of it: settings cannot be compared by a part of a
-	 * program. 0: they do not, or it is unknown. */
+	/* Bytes reserved in the recording, if the requests in the trace account
+	 * for clearly less: settings cannot be compared on part of a program.
+	 * 0: they account for all, or it is unknown. */
 	uint64_t recorded;
 	/* The need of the advised setting, or else of the best one; and of the
 	 * present one. 0: unknown. */
 	uint64_t need, need_as_recorded;
-	/* The present setting, which fits, may need less: a window begins with
-	 * as much reserved, and on a smaller device less would have been
-	 * cached. */
+	/* The present setting fits, and may need less than was measured: the
+	 * window begins with that much reserved, and on a smaller device less
+	 * would have been cached. */
 	bool is_at_most;
 	/* Bytes missing with the best setting. 0: a setting fits; GP_UNLIMITED:
 	 * no device is large enough. */
 	uint64_t missing;
-	/* Left over with the advised setting; 0: none or unknown. */
+	/* Bytes left over with the advised setting; 0: none or unknown. */
 	uint64_t spare;
 	/* The number of settings decided, and whether no undecided one could
 	 * change the kind of verdict. */
@@ -203,9 +205,9 @@ struct gp_verdict {
 	bool was_refused; /* gp_study_refused() */
 	bool is_failure;  /* undecided, except that the present setting fails */
 	/* The trace begins with more reserved than the capacity, or requests
-	 * nothing: no run was made. Live memory may all the same prove that the
-	 * device is too small; the need is then unknown, and missing is what is
-	 * missing at least. */
+	 * nothing: no run was made. Live memory alone may still prove that the
+	 * device is too small; the need is then unknown, and missing is a lower
+	 * bound. */
 	bool is_unplayable;
 	bool was_limited; /* gp_replay_was_limited() */
 	/* GP_VERDICT_NO_SETTING, but an excluded one serves it. */
@@ -214,9 +216,9 @@ struct gp_verdict {
 	 * the same settings and memory. */
 	bool is_unexplained;
 	enum gp_platform platform; /* where the trace was recorded */
-	/* If need is not exact, because a window does not show what else
-	 * would have been cached before it: bounds on need, that is, live
-	 * memory and the most that may be reserved. Else 0. */
+	/* Bounds on need if it is not exact, because a window does not show
+	 * what else would have been cached before it: live memory, and the most
+	 * that may be reserved. Else 0. */
 	uint64_t low, high;
 };
 
@@ -227,7 +229,8 @@ static inline bool gp_verdict_is_unknown(const struct gp_verdict *verdict)
 	return verdict->kind == GP_VERDICT_UNDECIDED && !verdict->is_failure;
 }
 
-/* Whether no run says anything about it; live memory may. */
+/* Whether no run shows anything about the case; live memory may still decide
+ * it. */
 static inline bool gp_verdict_is_open(const struct gp_verdict *verdict)
 {
 	return gp_verdict_is_unknown(verdict) || verdict->is_unplayable;
@@ -236,8 +239,8 @@ static inline bool gp_verdict_is_open(const struct gp_verdict *verdict)
 struct gp_study {
 	struct gp_trial *trials; /* the first is the present setting */
 	size_t count;
-	/* Index of the trial that is advised, or else lacks least; 0: the
-	 * present setting. */
+	/* Index of the trial that is advised, or else of the one with the
+	 * smallest need; 0: the present setting. */
 	size_t best;
 	bool is_change; /* best is advised in place of the present setting */
 	/* Each case has a setting that serves it, but none serves all. */
@@ -259,9 +262,9 @@ enum gp_status gp_study(const struct gp_study_config *config,
 /* Accepts a zeroed study. */
 void gp_study_release(struct gp_study *study);
 
-/* The index of the decisive verdict: failing before undecided before others,
- * then the one that needs most. Cases without requests are the least
- * decisive; of these, the one with most reserved. */
+/* The index of the decisive verdict: a failing one, else an undecided one, else
+ * any; of several, the one that needs most. Cases without requests come last;
+ * of these, the one with most reserved. */
 size_t gp_verdict_worst(const struct gp_verdict *verdicts, size_t count);
 
 /* The peak of a program's live memory in bytes, with each block rounded up to a
@@ -282,8 +285,8 @@ uint64_t gp_study_fullest(const struct gp_trace *trace, uint32_t device);
 /* The same for gp_study_live(): the memory of others does not count. */
 uint64_t gp_study_most_live(const struct gp_trace *trace, uint32_t device);
 
-/* The peak of the live memory right after the requests that are made under the
- * memory fraction in force at an event. */
+/* The peak of live memory right after requests, as long as the memory fraction
+ * in force at an event applies. */
 uint64_t gp_study_live_under(const struct gp_trace *trace, uint32_t device,
 			     uint64_t event);
 
@@ -291,12 +294,12 @@ uint64_t gp_study_live_under(const struct gp_trace *trace, uint32_t device,
 uint64_t gp_study_live_rounded(const struct gp_trace *trace, uint32_t device,
 			       const struct gp_settings *settings);
 
-/* How the trace of a device ends, as far as its recording shows. */
+/* How a device's trace ends, as far as the recording shows. */
 enum gp_ends gp_study_ends(const struct gp_trace *trace, uint32_t device);
 
 /* Whether a request failed when the trace was recorded; *device and *event are
- * set to the first device's first. What the program would have done with that
- * memory is not in the trace. */
+ * set to the first one of the first device that has any. What the program would
+ * have done with that memory is not in the trace. */
 bool gp_study_refused(const struct gp_trace *trace, uint32_t *device,
 		      uint64_t *event);
 /* The same of one device. */

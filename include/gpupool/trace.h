@@ -37,8 +37,8 @@ extern "C" {
 /*
  * Requests come from the program and are replayed. Outcomes are the recorded
  * allocator's answers, which are only used for comparison. The outcomes of a
- * request precede it, because an alloc is recorded when it is done, except for
- * those of empty_cache and of a pending free, which follow it.
+ * request precede it, because an alloc is recorded when it is done; only those
+ * of empty_cache and of a pending free follow.
  */
 enum gp_event_kind {
 	/* requests */
@@ -126,7 +126,7 @@ struct gp_event {
 static_assert(sizeof(struct gp_event) == 40, "one event is 40 bytes");
 
 /* PyTorch's mempool id. {0, 0} is the default pool, which always has index 0.
- * Of a pool that a capture made for itself, the first number is not 0. */
+ * The first number is not 0 if a capture made the pool for itself. */
 struct gp_pool_id {
 	uint64_t first, second;
 };
@@ -140,8 +140,9 @@ struct gp_site {
 	uint32_t caller; /* another site, or GP_NO_SITE */
 };
 
-/* Where PyTorch has expandable_segments only in late releases; others warn, and
- * ignore the setting (PYTORCH_C10_DRIVER_API_SUPPORTED in c10/cuda). */
+/* Platforms on which early releases of PyTorch lack expandable_segments: they
+ * warn, and ignore the setting (PYTORCH_C10_DRIVER_API_SUPPORTED in
+ * c10/cuda). */
 enum gp_platform {
 	GP_PLATFORM_UNKNOWN,
 	GP_PLATFORM_MS_WINDOWS,
@@ -163,7 +164,7 @@ enum gp_category {
 	GP_CATEGORIES,
 };
 
-/* The purpose of a block, as far as the recording has it. */
+/* The purpose of a block, as far as the recording states it. */
 struct gp_owner {
 	uint32_t category; /* enum gp_category */
 	uint32_t module;   /* text: "model.layers.3.mlp"; GP_NO_ID: none */
@@ -296,7 +297,7 @@ void gp_trace_destroy(struct gp_trace *trace);
 struct gp_trace *gp_trace_share(struct gp_trace *trace);
 
 /* What this trace, or every recording of its source, does not contain, in a few
- * words; NULL if that is expressed in other ways. */
+ * words; NULL: nothing, or the trace itself shows it. */
 const char *gp_trace_unknown(const struct gp_trace *trace);
 
 /* Whether the recording says that not all values were known; false if it says
@@ -312,7 +313,7 @@ struct gp_owner gp_trace_owner(const struct gp_trace *trace,
 
 /* Whether a device's recording begins with memory in use. */
 bool gp_trace_has_start(const struct gp_trace *trace);
-/* The recorded settings; "": the defaults, or the trace does not tell. */
+/* The recorded settings; "": the defaults, or unknown. */
 const char *gp_trace_conf(const struct gp_trace *trace);
 /* Whether the device's trace has any alloc. */
 bool gp_trace_has_allocs(const struct gp_device_trace *device);
@@ -320,8 +321,8 @@ bool gp_trace_has_allocs(const struct gp_device_trace *device);
 bool gp_trace_has_state(const struct gp_device_trace *device);
 /* Whether an allocation's address was recorded, on any device. */
 bool gp_trace_has_addresses(const struct gp_trace *trace);
-/* The most memory that others than PyTorch's allocator use of the device at
- * once, in bytes. */
+/* The peak in bytes of the device memory used by anything but PyTorch's
+ * allocator. */
 uint64_t gp_trace_others(const struct gp_device_trace *device);
 /* The sum of the segments' sizes, in bytes. */
 uint64_t gp_state_reserved(const struct gp_state *state);
