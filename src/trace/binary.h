@@ -3,7 +3,7 @@
  * The compact binary form, which gpupool-trace(5) describes.
  *
  * It is a stream of sections of packed numbers, independent of the machine's
- * byte order, and ends with a checksum. This header has what its writer and its
+ * byte order, and ends with a checksum. This header is what its writer and its
  * reader share.
  */
 #ifndef TRACE_BINARY_H
@@ -34,7 +34,7 @@ enum gp_binary_kind {
 	GP_BINARY_TEXTS,   /* each ends with a NUL */
 	GP_BINARY_SITES,
 	GP_BINARY_DEVICES,
-	/* each of one device */
+	/* of one device each, up to GP_BINARY_COUNTERS */
 	GP_BINARY_GUESSES, /* in the order of gp_guess_table */
 	GP_BINARY_EVENTS,  /* the next part of them */
 	GP_BINARY_NAMES,
@@ -43,10 +43,10 @@ enum gp_binary_kind {
 	GP_BINARY_END_SEGMENTS,
 	GP_BINARY_END_BLOCKS,
 	GP_BINARY_COUNTERS,
-	GP_BINARY_VALUES,   /* text, of no device; missing: unknown */
-	GP_BINARY_OWNERS,   /* of no device */
+	GP_BINARY_VALUES,   /* text, of the whole trace; missing: unknown */
+	GP_BINARY_OWNERS,   /* of the whole trace */
 	GP_BINARY_OWNED,    /* of a device: the owner of each id, or none */
-	GP_BINARY_NOT_TOLD, /* text, of no device; missing: nothing */
+	GP_BINARY_NOT_TOLD, /* text, of the whole trace; missing: nothing */
 };
 
 /* A file begins with the magic number and four 32-bit numbers, least
@@ -80,7 +80,7 @@ static inline void pack(struct packed *to, uint64_t number)
 	to->bytes[to->length++] = (unsigned char)number;
 }
 
-/* The difference of any two numbers, modulo 2^64. */
+/* The difference between any two numbers, modulo 2^64. */
 static inline void pack_change(struct packed *to, uint64_t from,
 			       uint64_t number)
 {
@@ -160,7 +160,8 @@ static inline uint32_t unpack_or_none(struct unpacked *from)
 /*
  * An event is written as its shape, which most events share with many others,
  * and the numbers that its shape lists, each in a column of its own. What is
- * not listed follows from earlier events: most of a free from its alloc.
+ * not listed follows from earlier events; a free, for instance, takes most from
+ * its alloc.
  */
 enum listed_number {
 	LISTS_ID = 1 << 0,   /* else GP_NO_ID, or see IS_NEXT */

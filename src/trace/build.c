@@ -16,11 +16,12 @@
 
 /* ---- the tables: texts, sites, streams, pools, and provenance ---- */
 
-/* The most of each. GP_NO_STREAM and GP_ALL_STREAMS are not streams. */
+/* The most entries of each table. GP_NO_STREAM and GP_ALL_STREAMS are not
+ * streams. */
 #define STREAMS (GP_NO_STREAM - 1)
 #define POOLS	UINT16_MAX
 
-/* gp_utf8_clean() puts 3 bytes, U+FFFD, in place of a wrong one. */
+/* gp_utf8_clean() replaces an invalid byte by the 3 bytes of U+FFFD. */
 #define UTF8_GROWTH 3
 
 static char *scratch(struct gp_build *build, size_t bytes)
@@ -374,8 +375,8 @@ static void grow_events(struct gp_build_device *d, size_t n, bool has_names)
 		GP_GROW(d->names, need, d->name_room);
 }
 
-/* Whether the event completes the free before it; a single event stands for
- * both. */
+/* Whether the event completes the free directly before it: a single event then
+ * stands for both. */
 static bool ends_free(const struct gp_build_device *d,
 		      const struct gp_event *event)
 {

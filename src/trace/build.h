@@ -43,8 +43,8 @@ enum gp_status gp_build_stream(struct gp_build *build, uint64_t handle,
 enum gp_status gp_build_pool(struct gp_build *build, struct gp_pool_id id,
 			     uint16_t *pool, struct gp_diag *diag);
 
-/* The device with that ordinal, which is created if it is new: its index for
- * the calls below. */
+/* Sets *device to the index, for the calls below, of the device with that
+ * ordinal, which is created if it is new. */
 enum gp_status gp_build_device(struct gp_build *build, uint64_t ordinal,
 			       uint32_t *device, struct gp_diag *diag);
 void gp_build_total_memory(struct gp_build *build, uint32_t device,
@@ -87,9 +87,9 @@ void gp_build_guesses(struct gp_build *build, uint32_t device,
 
 /*
  * REQUESTS: properties that a file states once for all events, at any place.
- * Sites: those of all events, segments and blocks so far are indices into this
- * table. Frees at once: applies to every GP_FREE that is not flagged with
- * GP_BUILD_LATE.
+ * gp_build_sites: the sites of all events, segments and blocks so far are
+ * indices into this table. gp_build_frees_at_once: applies to every GP_FREE
+ * that is not flagged with GP_BUILD_LATE.
  */
 #define GP_BUILD_LATE (1 << 7)
 enum gp_status gp_build_sites(struct gp_build *build, const uint32_t *sites,
@@ -98,9 +98,9 @@ void gp_build_frees_at_once(struct gp_build *build);
 
 /* Adds an owner of blocks; the file refers to owners by number, from 0. */
 void gp_build_owner(struct gp_build *build, const struct gp_owner *owner);
-/* Up to the last event so far, the latest block of that name has this owner;
- * is_at_start: the block of the start state. A later claim replaces an earlier
- * one. */
+/* Sets the owner of the block that had this name most recently, as of the last
+ * event so far; is_at_start: of the start state's block. A later claim replaces
+ * an earlier one. */
 void gp_build_claim(struct gp_build *build, uint32_t device, uint64_t name,
 		    uint32_t owner, bool is_at_start);
 

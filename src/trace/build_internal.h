@@ -20,8 +20,8 @@ struct gp_build_state {
 	size_t block_count, block_room, name_room;
 };
 
-/* The owners of blocks, as claimed after that many events for the latest block
- * of a name. */
+/* Claims about the owners of blocks: each applies to the block that had the
+ * name most recently, `behind` events into the trace. */
 struct gp_build_claims {
 	struct gp_build_claim {
 		uint64_t name;
@@ -102,7 +102,8 @@ struct gp_build {
 	char *values;		 /* NULL: unknown */
 	char *not_told;		 /* NULL: nothing */
 	uint8_t release_first, release_last;
-	/* A written trace may have the whole text in one of the two. */
+	/* Two texts, one for each end of the range; a trace that gpupool wrote
+	 * may have all of it in one. */
 	char why_first[GP_WHY_ROOM], why_last[GP_WHY_ROOM];
 	bool is_complete;
 };

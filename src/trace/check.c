@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether a trace is as gpupool/trace.h promises. */
+/* Checks whether a trace keeps the promises of gpupool/trace.h. */
 #include "trace/check.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Checks that a trace is as gpupool/trace.h promises, for traces that were read
- * from the binary form instead of being built.
+ * Checks whether a trace keeps the promises of gpupool/trace.h, for traces that
+ * were read from the binary form instead of being built.
  */
 #ifndef TRACE_CHECK_H
 #define TRACE_CHECK_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Traces that can be modified. */
+/* Drafts: traces that can be modified, and the changes made to them. */
 #include "trace/draft.h"
 
 #include <ctype.h>
@@ -159,8 +159,8 @@ void gp_draft_settle(struct gp_draft_device *device)
 	if (!device->addition_count)
 		return;
 	before = count_additions(device);
-	/* In place, starting from the last one: a second list would be most of
-	 * the memory that a what-if needs. */
+	/* In place, starting from the last one: a second list would make up
+	 * most of the memory that a what-if needs. */
 	events = gp_mem_resize(device->events, count, sizeof(*events));
 	for (size_t i = n; i-- > 0;)
 		events[i + before[i + 1]] = events[i];
@@ -361,8 +361,8 @@ struct namer {
 	uint32_t sites, modules;
 };
 
-/* A text that is both a source line and a mark counts as a mark; a module's may
- * also be either. */
+/* A text that is both a source line and a mark counts as a mark; a module's
+ * text may also be one of the two. */
 static void find_roles(struct namer *n)
 {
 	const struct gp_trace *trace = n->trace;
@@ -442,7 +442,8 @@ static const char *name_text(struct namer *n, size_t i)
 	}
 }
 
-/* How many values were read, without the places: the text before ": ". */
+/* The part that says how many values were read, before ": " and the places
+ * where. */
 static const char *without_places(struct gp_arena *arena, const char *values)
 {
 	const char *end = values ? strstr(values, ": ") : NULL;

@@ -70,9 +70,9 @@ void gp_draft_settle(struct gp_draft_device *device);
  * tables of the draft's trace, which must outlive it. */
 struct gp_trace *gp_draft_finish(struct gp_draft *draft);
 
-/* The trace as if others used no memory of the devices, with its outcomes and
- * addresses; it borrows from the trace, which must outlive it. NULL: the trace
- * has none of others. */
+/* The trace as if others used no memory of the devices; outcomes and addresses
+ * are kept. It borrows from the given trace, which must outlive it. NULL:
+ * others use no memory in the given trace either. */
 struct gp_trace *gp_trace_without_others(const struct gp_trace *trace);
 
 /* A copy of the trace without names: source lines and marks are numbered. */

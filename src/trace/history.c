@@ -17,8 +17,8 @@
 #include "base/mem.h"
 #include "base/sorted.h"
 
-/* The write position has reached the read position: events get an array of
- * their own. */
+/* The write position has reached the read position: from here on, events are
+ * written to an array of their own. */
 static void separate(struct history *h)
 {
 	h->out_room = 0;
@@ -76,8 +76,8 @@ static void push_inferred(struct history *h, const struct gp_event *at,
 	push(h, &event);
 }
 
-/* A part of a run: entries up to and including one release, and what
- * follows. */
+/* A part of a run, up to the end of one request: where its releases are, and
+ * what follows them. */
 struct part {
 	size_t first_release, last_release; /* to: there is none */
 	size_t growth; /* first growth or oom after it; to: none */
@@ -118,7 +118,8 @@ static bool may_be_garbage(const struct history *h,
 	       !gp_history_is_small(h, release);
 }
 
-/* Whether the request after a release could have been served without it. */
+/* Whether the request after the releases could have been served without
+ * them. */
 static bool had_room(const struct history *h, const struct part *part)
 {
 	const struct gp_event *growth = &h->raw[part->growth];
@@ -154,9 +155,9 @@ static bool is_fit(const struct history *h, uint64_t free, uint64_t slack,
 	       !gp_settings_is_too_large(&h->settings, free + slack, size);
 }
 
-/* Whether the segment, or its part before or after the blocks that completed
- * since, was free before the release began: the allocator may have waited for
- * these completions to make room. */
+/* Whether the segment could have served the request before the releases began:
+ * all of it or, if blocks in it completed in this run, the part before or after
+ * them. The allocator may have waited for these completions to make room. */
 static bool was_free(const struct history *h, const struct part *part,
 		     const struct gp_event *release, uint64_t size)
 {
@@ -221,8 +222,8 @@ static bool was_cached(const struct history *h, const struct part *part,
 	return false;
 }
 
-/* Whether the request got a block whose pages, until they were released, had
- * all been mapped and free: nothing had to make room for it. */
+/* Whether the request's block lies in pages that were mapped and free until
+ * this release: no room had to be made for it. */
 static bool was_whole(const struct history *h, const struct part *part,
 		      const struct gp_event *release, size_t to)
 {
@@ -240,9 +241,9 @@ static bool was_whole(const struct history *h, const struct part *part,
 	return true;
 }
 
-/* Whether the request's pages have addresses that others, of another stream or
- * pool, gave up: to make room, these would have been released after the request
- * had reserved its own. */
+/* Whether the request's pages were mapped at addresses that a segment of
+ * another stream or pool released: if that had been done to make room, the
+ * request would have reserved addresses of its own before. */
 static bool was_given_up(const struct history *h, const struct part *part,
 			 size_t to)
 {
@@ -264,9 +265,9 @@ static bool was_given_up(const struct history *h, const struct part *part,
 	return false;
 }
 
-/* Whether a block that max_split_size_mb calls oversize was released after
- * another: to make room for a request of its stream and pool, such blocks are
- * released first (release_available_cached_blocks). */
+/* Whether a block that is oversize by max_split_size_mb was released after
+ * another one: to make room for a request of their stream and pool, oversize
+ * blocks are released first (release_available_cached_blocks). */
 static bool was_out_of_turn(const struct history *h, const struct part *part,
 			    size_t to)
 {
@@ -301,7 +302,7 @@ static bool is_programs(const struct history *h, const struct part *part,
 	       was_out_of_turn(h, part, to);
 }
 
-/* The private pool of all releases of a run, if it is the same; else 0. */
+/* The private pool of the releases, if all are of the same one; else 0. */
 static uint16_t only_pool(const struct history *h, const struct part *part)
 {
 	uint16_t pool = h->raw[part->first_release].pool;
@@ -356,7 +357,7 @@ static void walk_completed(struct history *h, const struct gp_event *entry,
 	push(h, &event);
 }
 
-/* The refused request, freed at once if a what-if can serve it. */
+/* Appends the refused request, and its free in case a what-if can serve it. */
 static void walk_oom(struct history *h, const struct gp_event *entry)
 {
 	struct gp_event event = {
@@ -426,8 +427,8 @@ static void walk_part(struct history *h, size_t to)
 				      h->raw_at < part.last_release);
 }
 
-/* The entries from raw_at up to `to` are outcomes between two requests: reads
- * them and appends the requests inferred from them. */
+/* Reads the entries up to `to`, which are the outcomes between two requests,
+ * and appends the requests inferred from them. */
 static void conclude(struct history *h, size_t to)
 {
 	while (h->raw_at < to)
@@ -601,8 +602,8 @@ static void rename_blocks(struct gp_build_state *state, const uint32_t *names)
 			state->blocks[i].id = names[state->blocks[i].id];
 }
 
-/* Drops events about blocks that have no place in the start state: these blocks
- * were not what was there. The other ids are renumbered. */
+/* Drops events about blocks that have no place in the start state, as they
+ * cannot have existed then. The other ids are renumbered. */
 static void drop_lost(struct history *h)
 {
 	uint32_t *names = gp_mem_alloc(h->ids, sizeof(*names)), ids = 0;
@@ -642,8 +643,8 @@ static struct gp_event make_mark(const struct gp_build_mark *mark)
 	};
 }
 
-/* Inserts annotations by time, each before what happened later; starts from the
- * end, so that events move only once. */
+/* Inserts each annotation before the first later event; starts from the end, so
+ * that each event moves only once. */
 static void place_marks(struct history *h)
 {
 	const struct gp_build_device *d = h->device;
@@ -664,7 +665,8 @@ static void place_marks(struct history *h)
 }
 
 /* An oom has no address. Assumes the pool of the stream's last allocation,
- * unless segments were released first: nothing is while a routing is open. */
+ * unless segments were released for it, which does not happen while a routing
+ * is open. */
 static void find_pools_of_failures(struct history *h)
 {
 	uint16_t *last = gp_mem_alloc(h->build->stream_count, sizeof(*last));
@@ -684,8 +686,8 @@ static void find_pools_of_failures(struct history *h)
 	free(last);
 }
 
-/* Ranges of one expandable segment have their first one's `mapped` and
- * `is_before`. */
+/* A range of an expandable segment; `mapped` and `is_before` are only kept in
+ * the segment's first range. */
 struct range {
 	size_t first;
 	uint64_t mapped; /* bytes, of all of them */
@@ -714,8 +716,8 @@ static struct range *make_ranges(const struct gp_build_state *end)
 	return ranges;
 }
 
-/* Goes back before the entry, which is in that segment. An expandable segment
- * exists while memory is mapped in it. */
+/* Undoes the entry, which is in that segment. An expandable segment exists
+ * while memory is mapped in it. */
 static void go_back(struct range *range, const struct gp_segment *segment,
 		    const struct gp_event *entry)
 {
@@ -732,9 +734,9 @@ static void go_back(struct range *range, const struct gp_segment *segment,
 	}
 }
 
-/* For entries from before pool_id was recorded: assumes the pool of the segment
- * that contains the address, from when that segment was allocated, if it still
- * exists at the end. */
+/* For PyTorch releases whose entries have no pool_id. Assumes the pool of the
+ * segment that contains the address, if that segment exists at the end, and for
+ * entries since it was allocated. */
 static void find_pools(struct history *h)
 {
 	const struct gp_build_state *end = &h->device->end;

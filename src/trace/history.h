@@ -48,14 +48,14 @@ struct history {
 size_t gp_history_segment_behind(const struct gp_build_state *state,
 				 uint64_t addr);
 
-/* Whether a released segment belonged to a small pool, whose segments have 2
- * MiB; what is unmapped of large segments are whole pages of theirs. */
+/* Whether the memory of a segment event belonged to a small pool: its segments
+ * have 2 MiB, while large ones are mapped and unmapped in whole large pages. */
 bool gp_history_is_small(const struct history *h,
 			 const struct gp_event *release);
 
 /* The most bytes by which a block of the large pool may be larger than its
  * rounded request, unless segments are expandable: a remainder of up to 1 MiB
- * is not split off, and none is from the block of an oversize request. */
+ * is not split off, and the block of an oversize request is never split. */
 uint64_t gp_history_most_slack(const struct gp_settings *settings,
 			       uint64_t rounded);
 

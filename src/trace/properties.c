@@ -215,8 +215,8 @@ struct gp_recorded gp_trace_recorded(const struct gp_trace *trace,
 		find(trace, d, GP_RECORDED_ALLOCATED_FIRST,
 		     &recorded.first_allocated) &&
 		recorded.first_allocated <= recorded.first_reserved;
-	/* PyTorch's peaks start at the program's last reset; those of a window
-	 * include what was before it. */
+	/* PyTorch's peaks are those since the program's last reset; those of a
+	 * window include what happened before it. */
 	if (!trace->is_complete || resets_peaks(d))
 		return recorded;
 	if (!recorded.has_reserved)

@@ -277,8 +277,8 @@ bool gp_trace_alike(const struct gp_trace *a, const struct gp_trace *b)
 
 /* ---- ranks and their classes ---- */
 
-/* Only computed when there is something to compare, because for a single trace
- * it would be a fifth of a command's time. */
+/* Only computed when there is something to compare: for a single trace it would
+ * take a fifth of a command's time. */
 static uint64_t print_of(struct gp_rank_class *class)
 {
 	if (!class->has_print)
@@ -330,7 +330,8 @@ static struct gp_rank_class *begin(struct gp_ranks *ranks, uint64_t print,
 	return class;
 }
 
-/* Marks are on a process's first device, whether it uses that or not. */
+/* Only devices with requests count: a process's marks are on its first device,
+ * whether it uses that or not. */
 static void count_users(struct gp_ranks *ranks, const struct gp_trace *trace)
 {
 	for (uint32_t i = 0; i < trace->device_count; i++)
@@ -362,7 +363,7 @@ void gp_rank_class_drop(struct gp_rank_class *class)
 	class->trace = NULL;
 }
 
-/* The others keep their order. */
+/* Moves one class; the others keep their order. */
 static void put_before(struct gp_ranks *ranks, size_t from, size_t to)
 {
 	struct gp_rank_class moved = ranks->classes[from];

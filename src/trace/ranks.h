@@ -18,10 +18,10 @@
  * handles of streams, the number of the device, and addresses, except for the
  * distances between addresses within the memory at the start. */
 bool gp_trace_alike(const struct gp_trace *a, const struct gp_trace *b);
-/* A fingerprint that is equal for such traces. */
+/* A fingerprint, equal for two traces that are alike. */
 uint64_t gp_trace_print(const struct gp_trace *trace);
 
-/* Else it is only a state of the memory, or nothing. */
+/* False: the trace only has a state of the memory, or nothing. */
 bool gp_trace_has_requests(const struct gp_trace *trace);
 
 struct gp_rank_class {
@@ -89,7 +89,7 @@ void gp_ranks_sort(struct gp_ranks *ranks);
 size_t gp_ranks_busy(const struct gp_ranks *ranks);
 /* The class with the release and settings of most files; if several have
  * equally many, that with the newest release. Releases and settings must be
- * known. One without requests only where there is no other. */
+ * known. A class without requests is only returned if there is no other. */
 size_t gp_ranks_lead(const struct gp_ranks *ranks);
 /* The class that a study's case belongs to. */
 size_t gp_ranks_class_of(const struct gp_ranks *ranks, size_t index);

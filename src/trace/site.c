@@ -273,7 +273,8 @@ static enum frame_kind source_kind(const char *text, const char *function)
 		"/Python/",	"nptl/",     "glibc",	  "libstdc++",
 		"gpupool",	"/simcuda/", NULL,
 	};
-	/* Whose a namespace without a name is, only the file says. */
+	/* The name of an anonymous namespace does not say whose code it is; the
+	 * file does. */
 	enum frame_kind kind = !strncmp(function, "(anonymous", 10)
 				       ? FRAME_OTHER
 				       : native_kind(function);
@@ -372,7 +373,7 @@ static struct known known_of(const struct gp_trace *trace, uint8_t *kinds,
 	struct known known = { frame, GP_NO_SITE, FRAME_UNKNOWN };
 
 	find_op(trace, kinds, site, frame, &known);
-	/* Next to a line, these kinds add no information. */
+	/* If there is a line of the program, these kinds add no information. */
 	if (frame != GP_NO_SITE && known.op_kind < FRAME_PART)
 		known.op = GP_NO_SITE;
 	return known;
@@ -523,14 +524,14 @@ const char *gp_site_text(const struct gp_trace *trace, uint32_t site,
 	if (known.frame != GP_NO_SITE)
 		put_frame(&words, text_of(trace, known.frame), true);
 	is_both = known.frame != GP_NO_SITE && known.op != GP_NO_SITE;
-	/* Behind a long frame there may be no room for any of the operation. */
+	/* After a long frame there may be no room left for the operation. */
 	if (is_both && words.length + sizeof(" (x") > words.room)
 		return text;
 	if (is_both)
 		put(&words, " (", 2);
 	if (known.op != GP_NO_SITE)
 		put_op(&words, text_of(trace, known.op), known.op_kind);
-	words.room = GP_SITE_TEXT; /* what was opened is closed */
+	words.room = GP_SITE_TEXT; /* the bracket is always closed */
 	if (is_both)
 		put(&words, ")", 1);
 	if (!words.length)

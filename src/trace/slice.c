@@ -26,7 +26,7 @@ struct cutting {
 	uint32_t *sites;    /* by id: the site of its last allocation */
 	bool *is_live;	    /* by id */
 	bool *is_complete;  /* by id: its completion is in the trace */
-	size_t completed;   /* the number of the slice's completions passed */
+	size_t completed;   /* how many of slice->completed were passed */
 	uint32_t *numbers;  /* by id: the id in the slice, or GP_NO_ID */
 	uint64_t *names;    /* by id in the slice */
 	uint32_t ids;	    /* ids of the slice so far */
@@ -124,9 +124,10 @@ static bool lasts(const struct cutting *c, const struct gp_event *event)
 	}
 }
 
-/* A pool with memory at the start of a trace has one holder then, so its
- * creator would be counted twice. A pool that has no holder, and no memory at
- * the start, is taken to have ended with its last holder. */
+/* A pool with memory at the start of a trace has one holder there, so a creator
+ * that the slice repeats would be counted twice. A pool that has neither a
+ * holder nor memory at the start is taken to have ended with its last
+ * holder. */
 static void note_holder(struct past *past, const struct gp_event *event,
 			uint64_t at)
 {
@@ -178,7 +179,8 @@ static void note_pools(struct cutting *c)
 	}
 }
 
-/* Events of an earlier pool with the same index, which ended before. */
+/* Whether the event belongs to an earlier pool with the same index, which has
+ * ended. */
 static bool is_of_ended_pool(const struct cutting *c, const struct past *past,
 			     const struct gp_event *event, uint64_t at)
 {
@@ -235,7 +237,8 @@ static bool belongs(struct cutting *c, const struct gp_event *event)
 	}
 }
 
-/* The recorded end state, as far as its blocks are known in the slice. */
+/* The recorded end state; empty if the slice ends before it, or lacks one of
+ * its blocks. */
 static struct gp_state copy_end(struct cutting *c)
 {
 	struct gp_state end = c->from->end;

@@ -121,9 +121,10 @@ static uint64_t reservation_of(uint16_t stream, uint16_t pool, bool is_small)
 }
 
 /*
- * Pages are mapped at the lowest address with enough room. So a page that is
- * mapped below all others of a reservation, while some of it is mapped, shows
- * that this was a part of it at the start.
+ * Finds where reservations began. Pages are mapped at the lowest address with
+ * enough room, and a reservation lasts while some of it is mapped. So if a page
+ * is mapped below all others before the reservation was ever empty, its address
+ * was a part of the reservation at the start.
  */
 static void find_fronts(struct history *h)
 {
@@ -167,7 +168,8 @@ static void find_fronts(struct history *h)
 	gp_map_release(&lowest);
 }
 
-/* Tracks the most that was reserved at any time, from the end backwards. */
+/* Updates the most that was reserved at any time; called from the end
+ * backwards. */
 static void note_reserved(struct history *h, uint64_t reserved)
 {
 	if (reserved > h->most_reserved)
@@ -287,8 +289,9 @@ static void find_ends(struct sizing *z)
 		if (i == SIZE_MAX || !z->is_open[i])
 			continue;
 		b = &h->start[i];
-		/* Of what begins inside it, this is a very large number; what
-		 * begins behind its limit is as far away as that or farther. */
+		/* For an address inside the block the difference wraps around
+		 * to a very large number, and an address past the block's limit
+		 * is too far away as well. */
 		if (entry->addr - (b->addr + b->size) >
 		    gp_history_most_slack(&h->settings, b->size))
 			continue;
@@ -372,7 +375,7 @@ static void find_limits(struct sizing *z)
 	}
 }
 
-/* What no segment of the start has room for was not live then. */
+/* Blocks for which no segment of the start has room were not live then. */
 static bool count_lost(struct history *h, size_t placed)
 {
 	size_t lost = 0;

@@ -111,7 +111,8 @@ struct event_style {
 	bool frees_are_at_once; /* unless an event says otherwise */
 };
 
-/* Where each block was allocated: frees with the same values omit them. */
+/* The address and size of a block's allocation: frees with the same values omit
+ * them. */
 struct place {
 	uint64_t addr, size;
 };
@@ -302,7 +303,7 @@ static bool most_frees_are_at_once(const struct gp_trace *trace)
 	return at_once > late;
 }
 
-/* text NULL: writes nothing. */
+/* Writes nothing if text is NULL. */
 static void write_told(const struct writer *w, const char *key,
 		       const char *text)
 {

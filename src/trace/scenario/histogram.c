@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Histogram: blocks that are allocated and freed at random, with the
- * frequencies of a real trace. Counted are a block's stream, pool, size and
+ * frequencies of a real trace. It counts blocks by stream, pool, size, and
  * lifetime in requests. The order of the program is lost, so peaks caused by
  * its phases are flattened. Blocks that exist from the start or are never freed
  * are allocated first.
