@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Plain values that are rarely read, and skipping values. */
+/* The rarely needed part of json_plain.h: numbers with a fraction, and skipping
+ * values. */
 #include "formats/json_plain.h"
 
 #include <stdlib.h>

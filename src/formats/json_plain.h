@@ -93,7 +93,7 @@ static inline bool gp_plain_number(struct gp_plain *p, uint64_t *to)
 	       (*from != '0' || p->at == from + 1);
 }
 
-/* The high bit of each byte that ends a run of plain characters: quotes,
+/* Sets the high bit of each byte that ends a run of plain characters: quotes,
  * backslashes, and everything except printable ASCII. Bytes above the first of
  * these may be marked wrongly. */
 static inline uint64_t gp_plain_ends(uint64_t v)

@@ -235,7 +235,8 @@ static bool is_wide(const char *digits, size_t length)
 	return memcmp(digits, most, length) <= 0;
 }
 
-/* Converts the literal from kept[at] on to a string, if it is such a number. */
+/* Converts the literal that begins at kept[at] to a string, if it is a number
+ * from 2^63 to 2^64 - 1. */
 static void widen(struct gp_json_scan *scan, size_t at)
 {
 	size_t length = scan->length - at;

@@ -192,7 +192,7 @@ static void add_owner(struct gp_json_trace *t, const json_t *value)
 	const json_t *category = json_object_get(value, "category");
 	struct gp_owner owner = { .category = GP_CATEGORIES };
 
-	/* In this order: the texts are numbered as they come. */
+	/* Read in this order, because the texts are numbered as they come. */
 	owner.module = owner_text(t, json_object_get(value, "module"));
 	owner.type = owner_text(t, json_object_get(value, "class"));
 	if (!gp_json_trace_text(t, "an owner", "category", category))
@@ -260,7 +260,7 @@ static void read_source(struct gp_json_trace *t, const json_t *source)
 	read_torch(t, json_string_value(json_object_get(source, "torch")));
 }
 
-/* More precise than the source's torch, and takes precedence. */
+/* More precise than the source's "torch", over which it takes precedence. */
 static void read_release(struct gp_json_trace *t, const json_t *release)
 {
 	const char *why = json_string_value(json_object_get(release, "why"));

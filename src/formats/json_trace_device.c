@@ -187,7 +187,8 @@ static void read_members(struct segment *s)
 	}
 }
 
-/* When the end state is read, its blocks are known. */
+/* For the start state only: any other block of the end state has the owner of
+ * its alloc. */
 static void claim(const struct segment *s, uint32_t device, size_t i)
 {
 	if (s->owners[i] != GP_NO_OWNER && s->blocks[i].id != GP_NO_ID &&

@@ -275,7 +275,7 @@ static bool read_numbers(struct gp_json_trace *t, const struct raw *raw,
 			  &event->site);
 }
 
-/* The stream that waits, if it is not the program. */
+/* The stream that waits, if it is not the host that waits. */
 static bool read_by(struct gp_json_trace *t, const struct raw *raw,
 		    struct gp_event *event)
 {

@@ -114,8 +114,8 @@ static void close_until(struct stack *stack, double ts)
 		stack->depth--;
 }
 
-/* Half of the nanosecond that times are rounded to, or what is left of it in a
- * double. */
+/* Times are rounded to nanoseconds: half of one, or the precision of a double
+ * if that is coarser. */
 static double rounding_of(double ts)
 {
 	double most = 0.0005, last = ts * DBL_EPSILON * 2;
@@ -123,7 +123,8 @@ static double rounding_of(double ts)
 	return last > most ? last : most;
 }
 
-/* What ends where a span begins that goes on is before it, not around it. */
+/* Closes the spans that end where this one begins, unless this one ends there
+ * too: they precede it and do not enclose it. */
 static void close_before(struct stack *stack, const struct kineto_span *span)
 {
 	double rounding = rounding_of(span->ts);
@@ -239,7 +240,7 @@ static int by_time(const void *a, const void *b)
 static uint64_t time_of(const struct requests *r,
 			const struct kineto_record *record)
 {
-	/* Outside this range it is not a time, and does not fit an integer. */
+	/* Outside this range it is not a time, and may not fit an integer. */
 	if (!(record->ts > 0 && record->ts < 1e18))
 		return r->profile->base_us;
 	return r->profile->base_us + (uint64_t)record->ts;
@@ -327,7 +328,7 @@ static void raise(bool *has, uint64_t *most, uint64_t value)
 		*most = value;
 }
 
-/* The profile's own sums, after each event. */
+/* Notes the profile's own sums after each event. */
 static void note_recorded(struct gp_recorded *recorded,
 			  const struct kineto_record *record, bool is_first)
 {

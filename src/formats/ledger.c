@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Blocks by address. */
+/* The ledger: names for blocks that a recording identifies by address. */
 #include "formats/ledger.h"
 
 static void push(struct gp_ledger *ledger, const struct gp_event *event,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* By what the message of a program that ran out of memory is recognised. */
+/* The texts by which the message of a program that ran out of memory is
+ * recognised. */
 #include <string.h>
 
 #include "formats/readers.h"

@@ -313,8 +313,9 @@ static enum gp_status duplicate(struct gp_machine *m)
 	return GP_OK;
 }
 
-/* An index that is not the next one, which the loop handles: it is used again,
- * or the smaller ones were not. It never exceeds the number of bytes read. */
+/* Stores at a memo index that is not the next one (the loop handles that): one
+ * that is used again, or that skips smaller ones. It never exceeds the number
+ * of bytes read. */
 static enum gp_status put(struct gp_machine *m, uint32_t index)
 {
 	if (m->top == gp_machine_fence(m) ||

@@ -70,8 +70,8 @@ static void skip_blanks(const unsigned char **at, size_t *n)
 	}
 }
 
-/* torch/profiler/_memory_profiler.py, export_memory_timeline: a picture, or
- * lists of numbers. */
+/* Whether it is what export_memory_timeline of
+ * torch/profiler/_memory_profiler.py writes: a picture, or lists of numbers. */
 static bool is_timeline(const unsigned char *at, size_t n)
 {
 	return begins_with(at, n,
@@ -80,9 +80,9 @@ static bool is_timeline(const unsigned char *at, size_t n)
 	       (n > 2 && begins_with(at, n, "[[") && isdigit(at[2]));
 }
 
-/* Of a list only one that begins with another list, an object or a text: logs
- * begin with "[rank0]: " and "[2026-". Of an object only one that begins with
- * a text: others begin with "{'loss': ", as Python prints it. */
+/* A list must begin with another list, an object or a text, because logs begin
+ * with "[rank0]: " or "[2026-"; an object must begin with a text, because
+ * Python prints dicts as "{'loss': ". */
 static bool is_json(const unsigned char *at, size_t n)
 {
 	static const unsigned char bom[] = { 0xef, 0xbb, 0xbf };
@@ -260,7 +260,7 @@ static enum gp_status fail_unknown(const unsigned char *at, size_t n,
 				       : "it is empty");
 }
 
-/* Failures here are not failures of reading a trace. */
+/* Keeps the diag: a failure of take is not a failure to read a trace. */
 static void show_unknown(struct gp_source *source,
 			 const struct gp_unknown_input *unknown,
 			 struct gp_diag *diag)
@@ -271,7 +271,7 @@ static void show_unknown(struct gp_source *source,
 	*diag = why;
 }
 
-/* host_traces may be missing or empty. */
+/* For a snapshot whose host_traces are missing or empty. */
 static enum gp_status fail_host(struct gp_trace **trace, struct gp_diag *diag)
 {
 	gp_trace_destroy(*trace);
@@ -300,7 +300,8 @@ enum gp_status gp_input_read_or(const struct gp_input_config *config,
 			read = formats[i].read;
 	status = read ? read(&source, trace, diag)
 		      : fail_unknown(source.at, n, diag);
-	/* The first line of a log may be an object of JSON. */
+	/* Even if a reader was chosen: the first line of a log may be a JSON
+	 * object. */
 	if (status != GP_OK && diag->is_foreign && unknown->take) {
 		gp_source_rewind(&source);
 		show_unknown(&source, unknown, diag);

@@ -17,14 +17,14 @@ typedef enum gp_status gp_reader_read(struct gp_source *source,
 				      struct gp_trace **trace,
 				      struct gp_diag *diag);
 
-/* Who takes an input that begins like no trace, such as a log: from its first
- * byte on. take NULL: nobody. */
+/* The function that gets an input that is not a trace, such as a log, from its
+ * first byte on. take NULL: there is none. */
 struct gp_unknown_input {
 	void (*take)(void *arg, struct gp_source *source);
 	void *arg;
 };
 
-/* gp_input_read(), and passes on an input that is no trace. */
+/* Like gp_input_read(), but also passes on an input that is not a trace. */
 enum gp_status gp_input_read_or(const struct gp_input_config *config,
 				const struct gp_unknown_input *unknown,
 				struct gp_trace **trace, struct gp_diag *diag);
@@ -34,15 +34,16 @@ gp_reader_is gp_pickle_is;
 gp_reader_read gp_pickle_read;
 
 /*
- * No trace: the log of a program that ran out of memory, which study/oom_log.h
- * reads. Who said so, the most telling first.
+ * The log of a program that ran out of memory is not a trace, but
+ * study/oom_log.h reads it. By where the message comes from, the most
+ * informative first.
  */
 enum gp_oom_teller {
 	GP_OOM_OF_ALLOCATOR, /* PyTorch's: behind CUDA, HIP or XPU */
 	GP_OOM_OF_ASYNC,     /* PyTorch, on cudaMallocAsync */
 	GP_OOM_OF_MPS,	     /* PyTorch, on a Mac */
 	GP_OOM_OF_DRIVER,    /* CUDA, ROCm or their libraries */
-	GP_OOM_OF_HOST,	     /* it is the host that has no memory */
+	GP_OOM_OF_HOST,	     /* the host is out of memory */
 };
 
 struct gp_oom_mark {

@@ -161,7 +161,7 @@ static bool parse_hex(const char *text, uint64_t *number)
 	return !strcmp(text, "(nil)") || parse_number(text, 16, number);
 }
 
-/* Converts the digits after the point to microseconds. */
+/* Converts the digits after the decimal point to microseconds. */
 static uint64_t parse_fraction(const char *text)
 {
 	uint64_t unit = SECOND / 10, sum = 0;

@@ -145,8 +145,9 @@ static uint32_t find_pair(struct gp_snapshot_objects *o, uint64_t first,
 	uint64_t last = key + PAIR_TRIES;
 	uint32_t number = GP_MAP_NONE;
 
-	/* Two pairs may have the same hash, so the next key is tried. A pair
-	 * that finds no key is stored again each time, which is harmless. */
+	/* Two pairs may have the same hash; the next key is then tried. A pair
+	 * for which no key is left is stored again each time, which is
+	 * harmless. */
 	for (; key != last; key++) {
 		number = gp_map_get(&o->pair_of, key);
 		if (number == GP_MAP_NONE)
@@ -617,8 +618,8 @@ static void add_parts(struct gp_snapshot_objects *o, uint64_t *dict,
 	}
 }
 
-/* Python's pickle sets the items of a large dict 1000 at a time, in words. What
- * the dict is may come with later ones. */
+/* Python's pickle sets the items of a large dict 1000 at a time; this counts
+ * keys and values. The keys that identify the dict may be among later ones. */
 #define BATCH 2000
 
 void gp_objects_set(struct gp_snapshot_objects *o, uint64_t value,

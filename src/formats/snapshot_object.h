@@ -210,7 +210,7 @@ static inline uint64_t gp_objects_list(struct gp_snapshot_objects *objects)
 	return gp_value(GP_VALUE_LIST, objects->lists_count++);
 }
 
-/* The place of the next entry, for a caller that writes all of it... */
+/* The place of the next entry, for a caller that writes all of its members. */
 static inline struct gp_snapshot_entry *gp_objects_next_entry(
 	struct gp_snapshot_objects *objects)
 {
@@ -219,7 +219,7 @@ static inline struct gp_snapshot_entry *gp_objects_next_entry(
 	return &objects->entries[objects->entries_count];
 }
 
-/* ... and the new dict that stands for it. */
+/* Adds that entry; returns the new dict that stands for it. */
 static inline uint64_t gp_objects_entry_dict(
 	struct gp_snapshot_objects *objects)
 {
@@ -285,7 +285,7 @@ static inline __attribute__((always_inline)) uint64_t gp_objects_gather(
 }
 _Static_assert(GP_VALUE_WORD == 64, "a key's low 6 bits are its word");
 
-/* What a dict is; later parts are ignored. */
+/* Determines what a dict is; parts that are added later are ignored. */
 uint64_t gp_objects_settle(struct gp_snapshot_objects *objects, uint64_t dict);
 
 void gp_objects_append(struct gp_snapshot_objects *objects, uint64_t list,

@@ -35,14 +35,14 @@ struct gp_unpack {
 	bool is_between; /* between two members or frames */
 	z_stream gzip;
 	ZSTD_DCtx *zstd;
-	uint32_t bits; /* of base64 and UTF-16: of what is no bytes yet */
+	uint32_t bits; /* of base64 and UTF-16: not yet a whole byte or unit */
 	unsigned bit_count;
 	uint32_t high; /* of UTF-16: the first half of a pair */
 	bool is_big_endian;
 	unsigned char packed[PACKED_BYTES];
 };
 
-/* Functions; what they keep is in struct gp_unpack. */
+/* The functions of a format; their state is in struct gp_unpack. */
 struct codec {
 	const char *check; /* how to check a whole file */
 	const char *damaged, *truncated;
@@ -266,7 +266,7 @@ static unsigned char *put_utf8(unsigned char *out, uint32_t c)
 	return out;
 }
 
-/* Half a pair becomes U+FFFD. */
+/* Half of a surrogate pair becomes U+FFFD. */
 static unsigned char *put_unit(struct gp_unpack *unpack, unsigned char *out,
 			       uint32_t unit)
 {
@@ -343,9 +343,9 @@ static struct gp_unpack *make(const struct codec *codec,
 	return NULL;
 }
 
-/* gzip, zstd, or a page of PyTorch's memory_viz, which holds a snapshot as
- * base64. NULL: the first bytes are of none of them. Copies head, which was
- * already read. read and arg are borrowed. */
+/* For gzip, zstd, UTF-16, or a page of PyTorch's memory_viz, which holds a
+ * snapshot as base64. NULL: the first bytes are of none of these. Copies head,
+ * which was already read. read and arg are borrowed. */
 static struct gp_unpack *unpack_create(const unsigned char *head, size_t n,
 				       gp_packed_read *read, void *arg)
 {
@@ -674,7 +674,7 @@ static void enter_zip(struct gp_source *source)
 /* Magic numbers are short. */
 #define HEAD_BYTES 1024
 
-/* A head that fits an unpacker's input. */
+/* Reads the first bytes, but no more than fit in an unpacker's input. */
 static void read_head(struct gp_source *source)
 {
 	source->room = GP_SOURCE_PEEK;
@@ -682,7 +682,7 @@ static void read_head(struct gp_source *source)
 	source->room = WINDOW_BYTES;
 }
 
-/* What was read so far is read again from the unpacked bytes. */
+/* Drops what was read so far: it is read again, unpacked. */
 static void read_again(struct gp_source *source)
 {
 	source->at = source->end = source->buffer;

@@ -36,7 +36,7 @@ struct gp_source {
 	bool is_ended;
 	enum gp_status status;
 	struct gp_unpack *unpack; /* NULL: not compressed */
-	struct gp_unpack *outer;  /* whose bytes unpack gets; NULL: one layer */
+	struct gp_unpack *outer;  /* feeds unpack; NULL: packed only once */
 	const char *outer_error;
 	uint64_t done, total; /* compressed bytes */
 	const struct gp_input_config *config;

@@ -8,7 +8,7 @@
 #include "base/larger.h"
 #include "base/mem.h"
 
-/* Sizes of records without what varies, and where their fields are. */
+/* Sizes of the fixed parts of records, and the offsets of their fields. */
 enum {
 	END = 22,	     /* the end of the directory */
 	END_COMMENT = 65535, /* the longest */
@@ -75,7 +75,8 @@ struct directory {
 	uint64_t at, count;
 };
 
-/* Of a file of 4 GiB and more, or of more files than 16 bits count. */
+/* Finds the zip64 directory: of a zip file of 4 GiB or more, or of more files
+ * than 16 bits can count. */
 static bool find_directory64(const struct gp_zip_file *zip, uint64_t end,
 			     struct directory *directory)
 {
@@ -148,14 +149,14 @@ static bool ends_with(const struct found *f, const char *text)
 	       !memcmp(f->name + f->name_length - n, text, n);
 }
 
-/* What archivers add. */
+/* Whether it is something that archivers add. */
 static bool is_beside(const struct found *f)
 {
 	return ends_with(f, "/") || ends_with(f, "/.DS_Store") ||
 	       (f->name_length >= 9 && !memcmp(f->name, "__MACOSX/", 9));
 }
 
-/* What torch.save() writes: the object, and its tensors beside it. */
+/* torch.save() writes an object, with its tensors beside it. */
 static bool is_object(const struct found *f)
 {
 	return ends_with(f, "/data.pkl");
@@ -187,12 +188,12 @@ static bool read_entry(const struct gp_zip_file *zip, uint64_t *at,
 	return true;
 }
 
-/* What the entries are. */
+/* The number of entries of each kind. */
 struct census {
 	uint64_t files, objects, tensors;
 };
 
-/* A trace is the only file, or an object without tensors. */
+/* A trace must be the only file, or an object without tensors. */
 static enum gp_status judge(const struct census *c, struct gp_diag *diag)
 {
 	if (c->objects == 1 && c->tensors) {
@@ -236,8 +237,9 @@ static enum gp_status choose(const struct gp_zip_file *zip,
 
 /* ---- where an entry's bytes are ---- */
 
-/* A field of 32 bits, or of 64 in the extra data that stand for it: there are
- * only those that do not fit, in the order of size, packed size and place. */
+/* The value of a 32-bit field, or of the 64-bit one in the extra data that
+ * replaces it. Those are only there for fields that do not fit, in the order of
+ * size, packed size and offset. */
 static uint64_t wide(const unsigned char *field, const unsigned char **next,
 		     const unsigned char *end)
 {
@@ -249,7 +251,7 @@ static uint64_t wide(const unsigned char *field, const unsigned char **next,
 	return number(*next - 8, 8);
 }
 
-/* The zip64 part of the extra data; *end is set behind it. NULL: none. */
+/* The zip64 part of the extra data, which ends at *end. NULL: there is none. */
 static const unsigned char *find_zip64(const unsigned char *extra,
 				       size_t length, const unsigned char **end)
 {
