@@ -16,7 +16,8 @@
 #include "base/mem.h"
 #include "base/sorted.h"
 
-/* A stream other than the block's own that used it; a list, which 0 ends. */
+/* A stream, other than the block's own, that used it. A linked list, which ends
+ * with 0. */
 struct use {
 	uint32_t next; /* index + 1 */
 	uint16_t stream;
@@ -249,7 +250,7 @@ static const struct gp_stats *async_stats(struct gp_allocator *allocator)
 	return &async_of(allocator)->stats;
 }
 
-/* Adds a segment of one block; id GP_NO_ID: a free one. */
+/* Adds a segment that consists of one block; id GP_NO_ID: a free one. */
 static void put(struct gp_state *state, uint64_t addr, uint64_t size,
 		uint32_t id, const struct async_block *block)
 {

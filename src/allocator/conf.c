@@ -16,7 +16,8 @@
 
 #define BLANKS " \t\r\n"
 
-/* The position after a shell's words before the settings; else text itself. */
+/* Skips the words of a shell that precede the settings; without them, returns
+ * text itself. */
 static const char *skip_name(const char *text)
 {
 	static const char *const names[] = {

@@ -19,7 +19,7 @@ struct gp_conf {
 	const char **tokens; /* into text */
 	size_t count;
 	char *text;
-	bool is_strict; /* Up to 2.9: separators are checked. */
+	bool is_strict; /* up to 2.9: separators are checked */
 	struct gp_settings *settings;
 	struct gp_diag *diag;
 };

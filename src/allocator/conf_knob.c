@@ -246,8 +246,8 @@ static enum gp_status read_value(struct gp_conf *conf, size_t *at,
 	return status;
 }
 
-/* The first interval named also sets all below it; one between two named ones
- * keeps its value. */
+/* The first interval named also sets all those below it; an interval between
+ * two named ones keeps its value. */
 static enum gp_status set_interval(struct gp_conf *conf, struct list *list,
 				   const char *key, uint64_t value)
 {

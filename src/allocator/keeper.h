@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The adapter between struct gp_allocator and a plug-in engine
- * (gpupool/engine.h): what such an engine need not do itself.
+ * (gpupool/engine.h): does what such an engine need not do itself.
  *
  *     keeper.c         requests, and pending frees
  *     keeper_memory.c  memory obtained from the device, and the blocks in it
@@ -18,7 +18,8 @@
 
 struct keeper;
 
-/* An allocator made by the table's create, and whom it serves. */
+/* An allocator made by the table's create, and the stream and pool that it
+ * serves. */
 struct keeper_heap {
 	struct keeper *keeper;
 	struct gp_memory memory;
@@ -35,7 +36,8 @@ struct keeper_block {
 	uint8_t state; /* enum gp_block_state; GP_INACTIVE: unused id */
 };
 
-/* A stream other than the block's own that used it; a list, which 0 ends. */
+/* A stream, other than the block's own, that used it. A linked list, which ends
+ * with 0. */
 struct keeper_use {
 	uint32_t next; /* index + 1 */
 	uint16_t stream;

@@ -34,7 +34,7 @@ struct pinned_block {
 	bool is_freed, is_reserved; /* is_reserved: in the reserve segment */
 };
 
-/* A stream that uses a block; a list, per block id. */
+/* A stream that uses a block; a linked list for each block id. */
 struct pinned_use {
 	uint32_t next; /* index + 1 */
 	uint16_t stream;
@@ -54,7 +54,7 @@ struct pinned_list {
 struct pinned_pool {
 	struct pinned_list free[LISTS];
 	struct pinned_event *events; /* oldest first */
-	/* asked: events found complete */
+	/* asked: events found complete, at the front of the list */
 	size_t event_count, event_room, asked;
 	bool is_released;
 };
@@ -173,8 +173,8 @@ static bool by_size(const struct pinned *p)
 	return !gp_release_has(p->settings.release, GP_CHANGE_PINNED_LISTS);
 }
 
-/* Adds a block to its free list, the end of which is used first: up to 2.4 that
- * is the block at the lowest address. */
+/* Adds a block to its free list, which is used from its end: up to 2.4, the
+ * block with the lowest address is there. */
 static void keep(struct pinned *p, uint32_t number)
 {
 	const struct pinned_block *b = &p->blocks[number];

@@ -155,7 +155,8 @@ void alike_release(struct caching *c, const struct request *request)
 
 /* ---- garbage collection ---- */
 
-/* The lowest threshold at which so many reserved bytes cause no collection. */
+/* The lowest threshold at which this many reserved bytes cause no
+ * collection. */
 static double least_ratio(uint64_t reserved, uint64_t limit)
 {
 	double bytes = (double)reserved, ratio;
@@ -201,7 +202,7 @@ static uint64_t threshold_of(const struct caching *c, double ratio)
 	return (uint64_t)(ratio * (double)c->limit);
 }
 
-/* No collection happens now. If there is anything to collect, that is so only
+/* No collection happens now. If there is anything to collect, that holds only
  * for thresholds that permit what is reserved. */
 void alike_before_gc(struct caching *c)
 {
@@ -235,10 +236,10 @@ void alike_after_gc(struct caching *c, const struct alike_gc *gc)
 
 /*
  * From here on max_split_size and gc_threshold no longer depend on their former
- * values, because the program has set them. But ages are counted only while
- * there is a threshold, and a later threshold may use them. large_segment_size
- * is fixed to its present value, since other settings are compared with it; so
- * is max_non_split_rounding, if the change leaves it as it is.
+ * values, because the program has set them. But blocks only age while there is
+ * a threshold, and a later threshold may use their ages. large_segment_size is
+ * fixed to its present value, since other settings are compared with it; so is
+ * max_non_split_rounding, if the change leaves it as it is.
  */
 void alike_end(struct caching *c, const char *conf)
 {

@@ -16,7 +16,7 @@
 
 /* ---- finding a free block ---- */
 
-/* expandable_size: of a block together with the unmapped memory after it. */
+/* expandable_size: the size of a block and of the unmapped memory after it. */
 static uint64_t expandable_size(const struct block *b)
 {
 	return b->size + (b->next && !b->next->is_mapped ? b->next->size : 0);
@@ -29,9 +29,9 @@ static bool is_last(const struct block *b)
 	return b->next && !b->next->is_mapped && !b->next->next;
 }
 
-/* Whether a's mapped and unmapped bytes are fewer than b's. Of the last block
- * of a segment they depend on the reservation, and so on the capacity: what
- * decided is then noted. */
+/* Whether a has fewer mapped and unmapped bytes than b. For the last block of a
+ * segment these depend on the length of the reservation, and so on the
+ * capacity: what decided is then noted. */
 static bool extends_less(struct caching *c, const struct block *a,
 			 const struct block *b)
 {
@@ -48,8 +48,8 @@ static bool extends_less(struct caching *c, const struct block *a,
 }
 
 /* get_free_block: prefers a block in the middle of a segment to one at its end,
- * which can still grow: the first block in best-fit order that the next one
- * does not undercut. */
+ * which can still grow: takes the first block in best-fit order whose successor
+ * does not have fewer bytes in this sense. */
 static struct block *prefer_inner(struct caching *c, struct free_list *list,
 				  struct block *b)
 {
@@ -312,7 +312,7 @@ static enum gp_answer release_pair(struct caching *c, struct pool_pair *pair)
 	return answer;
 }
 
-/* synchronize_and_free_events: it counts before it asserts. */
+/* synchronize_and_free_events, which counts the call before it asserts. */
 static enum gp_answer refuse_underway(struct caching *c)
 {
 	c->stats.num_sync_all_streams++;

@@ -15,8 +15,8 @@
  *     variant.c     allocators of other devices, and proposed changes
  *     alike.c       settings that lead to the same decisions
  *     state.c       adopting a start state, exporting the current one
- *     copy.c        copies, and their shape: copies of equal shape decide
- *                   alike from here on
+ *     copy.c        copies, and shapes: allocators of equal shape make the same
+ *                   decisions from here on
  */
 #ifndef CACHING_CACHING_H
 #define CACHING_CACHING_H
@@ -42,8 +42,9 @@ struct block_table {
 	struct block *spare; /* unused blocks, linked through next */
 };
 
-/* What goes before the address among free blocks of equal size: struct block's
- * counter, which is 0, of the block object, or of its segment. */
+/* What orders free blocks of equal size before their addresses do: nothing, the
+ * number of the block object, or that of its segment (the counter in struct
+ * block). */
 enum block_order { BY_ADDRESS, BY_OBJECT, BY_SEGMENT };
 
 /*
@@ -231,10 +232,10 @@ struct expandable_segment {
  * or less if expandable_segments_reserve says so. */
 uint64_t expandable_range(const struct caching *c, uint64_t page);
 
-/* Records what a decision depended on, for struct gp_device_reach: `bytes`
- * counts from the start of a segment's reservation. is_there: the reservation
- * had so many bytes; else the decision would have differed had there been so
- * many. */
+/* Records what a decision depended on, for struct gp_device_reach. bytes: from
+ * the start of a segment's reservation. is_there: the reservation has that many
+ * bytes, as the decision required; else it has fewer, and the decision would
+ * have differed if it had as many. */
 void expandable_note_range(struct caching *c, uint64_t bytes, bool is_there);
 
 /* Obtains a mapped free block of at least the requested size, already removed
@@ -344,7 +345,7 @@ struct gp_allocator *copy_make(struct gp_allocator *allocator,
 			       struct gp_device *device,
 			       struct gp_alike *alike);
 
-/* Of releases in which no addresses decide between segments. */
+/* Only for releases in which addresses do not decide between segments. */
 bool copy_shape(struct gp_allocator *allocator, struct gp_shape *shape);
 
 /* ---- other devices and proposed changes: variant.c ---- */

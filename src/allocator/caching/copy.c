@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Copies of an allocator, and its shape: what it decides by, so that two of one
- * shape go on alike.
+ * Copies of an allocator, and its shape: everything that its decisions depend
+ * on. Allocators of equal shape make the same decisions from there on.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +9,8 @@
 #include "allocator/caching/caching.h"
 #include "base/mem.h"
 
-/* Open captures, and pools that others took the place of: rare, and not copied.
- */
+/* Open captures, and erased pools whose index has been reused: rare, and
+ * therefore not copied. */
 static bool has_what_stays(const struct caching *c)
 {
 	return c->captures.open || c->pools.erased;
@@ -72,7 +72,8 @@ static struct free_list *list_in(const struct copying *copying,
 	return list ? copying->to->pools.all[list->number] : NULL;
 }
 
-/* Both lists have one order. */
+/* The segment at the same place in the copy's list, which has the same
+ * order. */
 static struct expandable_segment *segment_in(struct copying *copying,
 					     const struct expandable_segment *s)
 {
@@ -150,8 +151,7 @@ static void copy_chunks(struct copying *copying)
 	to->spare = block_in(copying, from->spare);
 }
 
-/* Where a block is on no free list, left, right and parent are
- * stale. */
+/* In a block that is in no free list, left, right and parent are stale. */
 static void move_block(struct copying *copying, struct block *b)
 {
 	b->prev = block_in(copying, b->prev);
@@ -224,7 +224,8 @@ static void copy_free_list(const struct copying *copying,
 		to->unmapped[i] = block_in(copying, from->unmapped[i]);
 }
 
-/* Empty ones, so that there is something to lead to. */
+/* Allocates the free lists before they are filled, so that list_in() can refer
+ * to them. */
 static void make_lists(struct pools *to)
 {
 	to->all = gp_mem_alloc(to->free_list_room + 1, sizeof(*to->all));
@@ -402,7 +403,7 @@ static void put(struct gp_shape *shape, uint64_t word)
 	shape->words[shape->count++] = word;
 }
 
-/* Its slots, in the order of a walk. */
+/* Adds the slots of a map, in iteration order. */
 static void put_map(struct gp_shape *shape, const struct robin *map)
 {
 	put(shape, map->size);
@@ -414,9 +415,9 @@ static void put_map(struct gp_shape *shape, const struct robin *map)
 	}
 }
 
-/* How large the last part of a reservation is that nothing is mapped in is the
- * device's affair (struct gp_device_reach). What a block waits for is in the
- * queues (put_events). */
+/* The size of a reservation's unmapped end is left out, because struct
+ * gp_device_reach accounts for it. What a block waits for is in the queues
+ * (put_events). */
 static void put_block(struct gp_shape *shape, const struct block *b)
 {
 	bool is_rest = !b->is_mapped && !b->next;
@@ -436,7 +437,8 @@ static void put_block(struct gp_shape *shape, const struct block *b)
 		put_map(shape, &b->captured->streams);
 }
 
-/* Their places decide where the next reservation is placed. */
+/* The address of a reservation is part of the shape, because it decides where
+ * the next reservation is placed. */
 static void put_segment(struct gp_shape *shape, const struct block *first)
 {
 	const struct caching_pool *pool = first->list->pool;
@@ -459,7 +461,8 @@ static int by_rank(const void *a, const void *b)
 	return x->counter < y->counter ? -1 : x->counter > y->counter;
 }
 
-/* Those that begin a segment, from the oldest; the caller frees. */
+/* The blocks that begin a segment, oldest segment first; the caller frees the
+ * list. */
 static struct block **firsts(const struct caching *c, size_t *count)
 {
 	struct block **list = NULL;
@@ -479,9 +482,9 @@ static struct block **firsts(const struct caching *c, size_t *count)
 	return list;
 }
 
-/* Of equal free blocks that of the oldest segment is taken, so that addresses
- * decide nothing between segments; but a start state may have some of one age.
- */
+/* Whether no two segments have the same age. Of equal free blocks, the one in
+ * the oldest segment is taken, so addresses then never decide between segments;
+ * in a start state, several segments may have the same age. */
 static bool decide_by_age(struct block *const *segments, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -514,8 +517,8 @@ static void put_pools(struct gp_shape *shape, const struct pools *pools)
 	put_map(shape, &pools->use_on_oom);
 }
 
-/* Events count from the last that was issued: how many there were before does
- * not matter. */
+/* Events are numbered relative to the last one issued, because it does not
+ * matter how many there were before. */
 static void put_events(struct gp_shape *shape, const struct caching *c)
 {
 	const struct stream_events *events = &c->events;

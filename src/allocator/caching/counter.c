@@ -125,7 +125,7 @@ void counter_reset_accumulated(struct caching *c)
 {
 	struct gp_stats *stats = &c->stats;
 
-	/* Those of all memory are the sums of these. */
+	/* GP_STAT_ALL is left out: it is the sum of these two. */
 	for (int kind = GP_STAT_SMALL; kind <= GP_STAT_LARGE; kind++)
 		for (int id = 0; id < GP_STAT_COUNT; id++) {
 			struct tally *t = &c->tally[kind];

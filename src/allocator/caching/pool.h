@@ -151,9 +151,10 @@ enum gp_answer pool_of_request(struct caching *c, struct request *request,
  * routing up to 2.12, only captures from 2.13 on. */
 bool pools_are_suspended(const struct caching *c);
 
-/* The same while a request to the pool of that index is served: it is only
- * routed to a private pool while a routing is open, even if the trace does not
- * say when that began. Of a pool that a capture made, that is a capture's. */
+/* The same while a request to the pool of that index is served. A request only
+ * goes to a private pool while a routing is open, even if the trace does not
+ * say when that began; for a pool that a capture made, the routing is a
+ * capture's. */
 bool pools_suspend_request(const struct caching *c, uint16_t index);
 
 /* Starts the routing to route.pool. */

@@ -97,7 +97,7 @@ static struct block *adopt_blocks(struct caching *c,
 		first = first ? first : made;
 		b = made;
 	}
-	/* Only now that all are linked is it known which blocks are split. */
+	/* Which blocks are split is only known now that all are linked. */
 	b = first;
 	for (uint32_t i = 0; i < segment->blocks; i++, b = b->next) {
 		if (from[i].state == GP_INACTIVE)
@@ -425,7 +425,8 @@ size_t state_candidates(struct caching *c, uint64_t size, uint16_t stream,
 	struct free_list *list;
 	size_t n = 0;
 
-	/* As the request does: it may take what that frees. */
+	/* The request would process events first, and could take what that
+	 * frees. */
 	if (events_are_pending(&c->events) && !pools_suspend_request(c, pool))
 		events_process(c);
 	if (!alloc_route(&c->head, size, stream, pool, &route))

@@ -20,7 +20,8 @@ struct profile {
 	const char *device;
 	uint64_t padding;	  /* bytes added to each request */
 	uint8_t expandable_since; /* release */
-	/* Ties between free blocks go by address in every release. */
+	/* Of equal free blocks, the lowest address is taken in every
+	 * release. */
 	bool takes_lowest;
 	/* expandable_segments is the only one of CUDA's settings */
 	bool has_expandable_only;

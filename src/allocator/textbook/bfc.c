@@ -8,8 +8,8 @@
  *     FindChunkPtr           the smallest free chunk, the lowest of equal ones;
  *                            its bins are ordered by size, and so are chunks in
  *                            a bin. A chunk is split if it is at least twice as
- *                            large, or by max_internal_fragmentation_bytes_
- *                            larger, than the request
+ *                            large as the request, or larger than it by at
+ *                            least max_internal_fragmentation_bytes_
  *     Extend                 regions of 2 MiB, 4 MiB ..., doubling, up to a
  *                            limit; without allow_growth all of it at once; if
  *                            the device has less, in steps of a tenth less

@@ -20,7 +20,8 @@
 
 struct slab {
 	uint32_t block; /* block of the heap; 0: unused number */
-	/* Slabs of its class with a free object; 0: none. */
+	/* Neighbours in the list of slabs of its class that have a free object;
+	 * 0: none. */
 	uint32_t before, next;
 	uint32_t used, objects;
 	uint32_t class;

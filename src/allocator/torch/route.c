@@ -49,8 +49,9 @@ static bool is_open(const struct torch *t, uint16_t pool)
 	return false;
 }
 
-/* Open routes suspend the release of cached memory, and so does that of a
- * request which names its pool; from 2.13 on, only those of captures. */
+/* Whether the release of cached memory is suspended: by any open route, or by
+ * the one of a request that names its pool; from 2.13 on, only by routes of
+ * captures. */
 static bool is_suspended(const struct torch *t, uint16_t pool)
 {
 	bool goes_on = gp_release_has(t->release, GP_CHANGE_ROUTING_GOES_ON);
