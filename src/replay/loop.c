@@ -200,7 +200,7 @@ static void set_other(struct replay *r, uint64_t bytes)
 		};
 }
 
-/* Whether outcomes before this event do not belong to a later request. */
+/* Whether the outcomes before this event belong to no later request. */
 static bool ends_outcomes(const struct gp_event *event)
 {
 	return event->kind < GP_FIRST_OUTCOME && event->kind != GP_MARK &&
@@ -209,7 +209,7 @@ static bool ends_outcomes(const struct gp_event *event)
 
 static void pass_outcomes(struct replay *r, const struct gp_event *event)
 {
-	/* Those of empty_cache are recorded after it. */
+	/* The outcomes of empty_cache are recorded after it. */
 	if (event->kind == GP_EMPTY_CACHE)
 		r->first_outcome =
 			recorded_end_of_returns(r->device_trace, r->event);

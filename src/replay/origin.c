@@ -65,8 +65,8 @@ static void explain_keys(const struct gp_trace *trace,
 							    : "best");
 }
 
-/* Tries the newest release first; of releases that decide alike, only the
- * newest is tried. */
+/* Tries the newest release first; of releases that make the same decisions,
+ * only the newest is tried. */
 static bool choose(const struct gp_trace *trace, const char *conf,
 		   struct gp_release_choice *best)
 {
@@ -177,8 +177,8 @@ static uint64_t least_up_to(const struct gp_device_trace *t, size_t oom)
 	return gp_larger(most, gp_sum(live, t->events[oom].addr));
 }
 
-/* The bytes that were free at an OOM and can be had: fewer than the segment
- * that was refused, whatever kept the rest of them from it. */
+/* The bytes that were free at an OOM and could be allocated: fewer than the
+ * segment that was refused, even if the device reported more as free. */
 static uint64_t room_at(const struct gp_event *oom,
 			const struct gp_settings *settings)
 {
@@ -229,13 +229,14 @@ uint64_t gp_replay_capacity_of(const struct gp_trace *trace, uint32_t device)
 
 /* What the recording says about the memory limit. */
 struct bounds {
-	uint64_t most; /* peak of reserved bytes: below the limit */
+	uint64_t most; /* peak of reserved bytes: within the limit */
 	/* Least reserved bytes at which segments were released to make room:
 	 * above the threshold. */
 	uint64_t collected;
 };
 
-/* These release segments although no request needs room. */
+/* Whether the request releases segments without another request needing
+ * room. */
 static bool gives_back(const struct gp_event *event)
 {
 	return event->kind == GP_EMPTY_CACHE || event->kind == GP_POOL_RELEASE;
@@ -296,8 +297,8 @@ bool gp_replay_refused_room(const struct gp_trace *trace, uint32_t device,
 			if (reserved > room->least)
 				room->least = reserved;
 		} else if (is_refused_by_limit(event)) {
-			/* Whether or not garbage was collected first: nothing
-			 * more is released at this point. */
+			/* This holds whether or not garbage was collected
+			 * first: nothing more is released at this point. */
 			if (reserved + segment_at_most(event->size) <
 			    room->below)
 				room->below =
@@ -340,8 +341,9 @@ static uint64_t try_capacity(const struct gp_trace *trace, uint32_t device,
 
 #define FIT_TRIES 256
 
-/* What the device provides besides others' memory, of which PyTorch takes no
- * fraction: it may be a little less than what the limit is a fraction of. */
+/* The limit is a fraction of the device's total memory, which may be a little
+ * more than the bytes that are reserved or free, because others use some: by at
+ * most one part in so many. */
 #define MOST_BESIDE 8 /* an eighth */
 
 /* The memory of a device that refused a request at a known fraction of it;
@@ -356,7 +358,7 @@ static uint64_t capacity_at_limit(const struct gp_device_trace *t,
 		return GP_UNLIMITED;
 	room = gp_sum(reserved, oom->addr);
 	limit = (uint64_t)(fraction * (double)room);
-	/* All that was served was below the limit. */
+	/* All reserved memory was within the limit. */
 	least = gp_round_up((uint64_t)((double)find_bounds(t).most / fraction),
 			    MIB);
 	if (limit >= reserved + segment_at_most(oom->size) ||
@@ -375,7 +377,8 @@ uint64_t gp_replay_fit_capacity(const struct gp_trace *trace, uint32_t device,
 	struct bounds bounds;
 	bool is_exact = false;
 
-	/* The second without a look at the events. */
+	/* In the second case the result does not depend on the size, so the
+	 * events need not be looked at. */
 	if (known != GP_UNLIMITED || (fraction >= 1 && threshold <= 0) ||
 	    fraction <= 0)
 		return known;

@@ -11,7 +11,7 @@
 
 /* ---- the recorded device ---- */
 
-/* Addresses of segments that the recording does not have: a range that no
+/* Addresses for segments that the recording does not have: a range that no
  * driver uses, above all others. */
 #define SPARE_BASE (UINT64_C(1) << 60)
 
@@ -134,8 +134,9 @@ static void add_range(struct recorded *r, const struct recorded_range *range)
 	r->ranges[i] = *range;
 }
 
-/* Whether an address is in a reservation for such segments: the last one that
- * begins below it, because how long they are may not be known. */
+/* Whether an address is in a reservation for such segments. Only the last
+ * reservation that begins below the address counts, because the lengths may not
+ * be known. */
 static bool is_reserved(const struct recorded *r, uint64_t addr,
 			const struct recorded_range *wanted)
 {
@@ -150,9 +151,8 @@ static bool is_reserved(const struct recorded *r, uint64_t addr,
 	       below->is_small == wanted->is_small;
 }
 
-/* The pages that were first mapped into a reservation: by the current request,
- * after the outcomes that made room for them, or if that was refused, by a
- * later one. */
+/* The recorded event that first mapped pages into a reservation: an outcome of
+ * the current request or, if that request was refused, of a later one. */
 static const struct gp_event *first_map(struct recorded *r,
 					const struct recorded_range *wanted)
 {
@@ -170,9 +170,10 @@ static const struct gp_event *first_map(struct recorded *r,
 	return NULL;
 }
 
-/* A reservation begins where its first page was mapped, even if that succeeded
- * only when the request was retried, or for a later one. Where none was, it
- * lies above all others, as free addresses are taken from the lowest. */
+/* A reservation begins where its first page was mapped, even if that only
+ * succeeded in a retry of the request or for a later request. One in which
+ * nothing was mapped lies above all others, because the lowest free addresses
+ * are taken first. */
 static bool recorded_reserve(struct gp_device *device, uint64_t size,
 			     uint64_t *addr)
 {
@@ -192,7 +193,8 @@ static bool recorded_reserve(struct gp_device *device, uint64_t size,
 	return true;
 }
 
-/* Of the start state: its first segment is the next one there. */
+/* A reservation of the start state: it has the stream and pool of the first
+ * segment at or above its address. */
 static void recorded_adopt_range(struct gp_device *device, uint64_t addr,
 				 uint64_t size)
 {
@@ -278,8 +280,8 @@ static const struct gp_device_ops recorded_ops = {
 	.destroy = recorded_destroy,
 };
 
-/* Not segment_alloc and segment_map: these belong to the next request, as do
- * releases of other pools than the one emptied. */
+/* Whether the outcome belongs to an empty_cache: segment_alloc, segment_map and
+ * releases from pools that are not emptied belong to the next request. */
 static bool is_returned(const struct gp_event *event, uint16_t pool)
 {
 	switch ((enum gp_event_kind)event->kind) {

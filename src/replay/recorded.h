@@ -32,7 +32,7 @@ enum recorded_surprise {
 	RECORDED_OTHER_SIZE,
 };
 
-/* Reserved addresses, and for which segments. */
+/* Reserved addresses, and what kind of segments they are for. */
 struct recorded_range {
 	uint64_t addr, size;
 	uint16_t stream, pool;

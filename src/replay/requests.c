@@ -5,7 +5,8 @@
 #include <string.h>
 
 /* The lowest of the segments that cudaMalloc returned before the recording
- * began, if possible of those from the system; addr 0: there are none. */
+ * began, if possible one at GP_SYSTEM_ADDRESSES or above; addr 0: there are
+ * none. */
 static struct gp_device_place lowest_segment(const struct gp_state *start)
 {
 	struct gp_device_place lowest = { .addr = UINT64_MAX },

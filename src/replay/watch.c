@@ -196,8 +196,9 @@ static uint64_t needed_by(const struct gp_block *b)
 	return gp_smaller(size, b->size);
 }
 
-/* Adds a free block to the sum of its kind: which requests could use it.
- * PyTorch's message counts free blocks of private pools as allocated. */
+/* Adds a free block to the sum for its stream and pool, which decide whether
+ * the failed request could use it. PyTorch's message counts free blocks of
+ * private pools as allocated. */
 static void add_free(struct gp_oom *oom, const struct gp_segment *segment,
 		     uint64_t size)
 {
@@ -257,8 +258,8 @@ void oom_describe(struct gp_oom *oom, const struct gp_replay_config *config,
 	oom->device = config->trace->devices[config->device].device;
 	oom->release = c->settings.release;
 	taken = gp_sum(oom->reserved, c->other);
-	/* The least that the recording's device can have had. Where nothing is
-	 * free, others may hold more than there is. */
+	/* The least memory that the device can have. If nothing is free, that
+	 * is unknown, because the memory of others is not limited. */
 	least = taken + oom->device_free;
 	if (oom->device_free &&
 	    (least > total || config->capacity == GP_UNLIMITED))

@@ -54,8 +54,8 @@ static uint32_t hold(struct prologue *p, const struct gp_segment *s,
 	return p->next_id++;
 }
 
-/* The largest request of the segment's pool whose block is at most that large;
- * 0: every request's is larger. */
+/* The largest request to the segment's pool whose block has at most that size;
+ * 0: the block of every request is larger. */
 static uint64_t largest_request(const struct prologue *p,
 				const struct gp_segment *s, uint64_t size)
 {
@@ -216,8 +216,8 @@ static void make_pending(struct prologue *p, const struct piece *piece)
 
 static void replace_all(struct prologue *p, const struct pieces *pieces)
 {
-	/* In reverse order: a remainder must not merge with the place before
-	 * it. */
+	/* In reverse order, so that a remainder does not merge with the place
+	 * before it. */
 	for (size_t i = pieces->count; i--;)
 		replace(p, &pieces->items[i]);
 	for (size_t i = 0; i < pieces->count; i++)

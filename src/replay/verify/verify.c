@@ -438,8 +438,8 @@ static enum gp_status play(struct verify *v, enum side side, size_t events,
 		.is_interrupted = v->config->is_interrupted,
 	};
 
-	/* PyTorch's own addresses are those of the device, and ours must be the
-	 * same. */
+	/* If PyTorch ran on a real device, the driver chose the addresses, and
+	 * our run has to use the same. */
 	if (side == OURS && v->script.count) {
 		config.make_device = scripted_create;
 		config.make_device_arg = &v->script;
