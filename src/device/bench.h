@@ -12,7 +12,7 @@
 #include "device/cuda.h"
 #include "gpupool/device.h"
 
-/* Lower numbers are calls with a price: enum gp_price_call. */
+/* Continues enum gp_price_call, whose calls have a price. */
 enum gp_bench_call {
 	GP_BENCH_MALLOC_ASYNC = GP_PRICE_CALLS,
 	GP_BENCH_FREE_ASYNC,

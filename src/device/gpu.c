@@ -265,8 +265,8 @@ struct gp_non_pytorch gp_gpu_non_pytorch(const struct gp_gpu *gpu)
 #define MOST_CHOICES 4
 #define MOST_OFF     12 /* per cent: a 16 GB T4 reports that much less */
 
-/* A spelling reduced to what distinguishes devices: that of "NVIDIA
- * A100-SXM4-40GB" is "a100" and 40. */
+/* A spelling, reduced to what distinguishes devices: of "NVIDIA
+ * A100-SXM4-40GB", "a100" and 40. */
 struct spelling {
 	char text[LONGEST];
 	unsigned gib; /* 0: not given */
@@ -430,7 +430,8 @@ const struct gp_gpu *gp_gpu_find(const char *name, struct gp_diag *diag)
 
 /* ---- the memory of a device ---- */
 
-/* A number without a unit is no size if it is below this many bytes. */
+/* A number without a unit is not taken for a size in bytes if it is smaller
+ * than this. */
 #define LEAST_BYTES MIB
 #define MOST_GIB    1024
 

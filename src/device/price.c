@@ -3,8 +3,9 @@
  * Prices of device calls: the built-in ones, and those of a file: {"format":
  * "gpupool-prices", ...}.
  *
- * The built-in prices are from public measurements. They serve to rank settings
- * and predict no particular machine; --prices takes the prices of one.
+ * The built-in prices are from public measurements. They serve to rank
+ * settings, and predict the times of no particular machine; --prices reads the
+ * prices of one.
  */
 #include "gpupool/device.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/* What a GPU reports about itself. */
 #ifndef DEVICE_PROPERTIES_H
 #define DEVICE_PROPERTIES_H
 
-/* What a GPU reports about itself. */
 struct gp_gpu_properties {
 	char name[256];
 	int major, minor; /* compute capability */

@@ -117,8 +117,9 @@ void gp_sim_place_downward(struct gp_device *device)
  */
 #define AROUND (UINT64_C(1) << 42)
 
-/* Linux may put a GPU's memory into the range of the simulated device, but
- * hardly to the byte where that has its first segment. */
+/* A GPU's memory on Linux may be in the simulated device's range, but is
+ * unlikely to begin at exactly the address of the simulated device's first
+ * segment. */
 static bool is_own_upward(const struct sim *sim,
 			  const struct gp_device_place *place)
 {
@@ -360,7 +361,7 @@ static bool sim_malloc(struct gp_device *device, uint64_t size, uint64_t *addr)
 {
 	struct sim *sim = sim_of(device);
 
-	/* Near 2^64, rounding up to whole pages would overflow. */
+	/* Rounding sizes near 2^64 up to whole pages would overflow. */
 	if (size > MOST_MEMORY || !sim_grant(sim, physical(size))) {
 		device->calls.malloc_failed++;
 		return false;
@@ -395,8 +396,8 @@ static void sim_info(struct gp_device *device, uint64_t *free_bytes,
 	}
 }
 
-/* Others get the memory even if there is no room, because the trace
- * continues. */
+/* Others get the memory even if there is no room for it, because the recorded
+ * program went on. */
 static void sim_set_other(struct gp_device *device, uint64_t bytes)
 {
 	struct sim *sim = sim_of(device);
@@ -470,7 +471,8 @@ static void sim_adopt_range(struct gp_device *device, uint64_t addr,
 	take_range(sim_of(device), addr, size);
 }
 
-/* Its pages may be in host memory, so the size of the device is no limit. */
+/* Managed pages may be in host memory, so the size of the device is not a
+ * limit. */
 static bool sim_managed(struct gp_device *device, uint64_t size, uint64_t *addr)
 {
 	if (size > MOST_MEMORY)

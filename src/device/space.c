@@ -203,8 +203,9 @@ static bool is_at_border(const struct space *space, uint64_t addr)
 	return (addr - space->base) % GP_DEVICE_GRAIN == 0;
 }
 
-/* All units that a range touches. CUDA's own begin at a border of units, in
- * every recording that was seen; what another device placed need not. */
+/* The number of units that a range overlaps. In all recordings seen so far,
+ * CUDA's ranges begin at a multiple of a unit; those of another device need
+ * not. */
 static uint64_t units_at(const struct space *space, uint64_t addr,
 			 uint64_t size)
 {
@@ -272,7 +273,7 @@ static void give(struct space *space, const struct bounds *bounds,
 
 	if (addr < space->base || at >= space->end)
 		return; /* adopted from outside this space */
-	/* Another range may be in the units at its ends. */
+	/* Units that the range only partly covers may hold another range. */
 	if (!is_at_border(space, addr)) {
 		uint64_t end = addr - space->base + size;
 

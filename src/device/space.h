@@ -27,9 +27,9 @@ void space_give_within(struct space *space, uint64_t addr, uint64_t size,
 		       uint64_t range, uint64_t length);
 /* False if some of it is allocated, or outside this space. */
 bool space_is_free(const struct space *space, uint64_t addr, uint64_t size);
-/* False if all of it is free, or some outside this space. */
+/* False if all of it is free, or if some of it is outside this space. */
 bool space_is_taken(const struct space *space, uint64_t addr, uint64_t size);
-/* Marks an address range as allocated; whatever of it is outside this space is
+/* Marks an address range as allocated; any part of it outside this space is
  * ignored. */
 void space_adopt(struct space *space, uint64_t addr, uint64_t size);
 struct space space_copy(const struct space *space);
