@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* An arena: a list of chunks, each at least CHUNK_BYTES; one for each
- * allocation where memory is exact (base/mem.h). */
+/* An arena: a list of chunks of at least CHUNK_BYTES each; if memory is exact
+ * (base/mem.h), each allocation has a chunk of its own. */
 #include "base/arena.h"
 
 #include <stdint.h>

@@ -173,7 +173,7 @@ bool gp_percent_parse(const char *text, double *percent)
 
 uint64_t gp_percent_of(uint64_t whole, double percent)
 {
-	/* Two roundings may have lost what makes it a whole number. */
+	/* Two roundings may have left the result just below a whole number. */
 	double part = (double)whole * percent / 100 * (1 + 4 * DBL_EPSILON);
 
 	return part < 18446744073709551616.0 ? (uint64_t)part : UINT64_MAX;

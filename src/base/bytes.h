@@ -42,7 +42,7 @@ bool gp_bytes_parse(const char *text, uint64_t *bytes);
 bool gp_percent_parse(const char *text, double *percent);
 
 /* percent of whole, rounded down: 29 % of 100 is 29, although 0.29 * 100 is
- * less in binary. Of what is more than can be counted, the most that can. */
+ * less in binary. Saturates at UINT64_MAX. */
 uint64_t gp_percent_of(uint64_t whole, double percent);
 
 /* Whether the text is a number without a unit. */

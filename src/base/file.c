@@ -109,7 +109,7 @@ static void find_target(struct gp_output *output)
 	char target[PATH_MAX];
 	size_t length = strlen(output->path);
 
-	/* A path of that length cannot be opened either. */
+	/* A longer path could not be opened either. */
 	if (length >= sizeof(target)) {
 		output->target = gp_mem_copy_text(output->path, length);
 		return;
@@ -140,7 +140,8 @@ static bool keep_owner(int file, const struct stat *before)
 		!fchown(file, before->st_uid, before->st_gid));
 }
 
-/* A name next to the target, which may have as many bytes as a name can. */
+/* A path in the target's folder; the target's name may already have as many
+ * bytes as a name can. */
 static char *temporary_name(const char *target)
 {
 	static const char end[] = ".XXXXXX";

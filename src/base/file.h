@@ -26,7 +26,7 @@ enum gp_output_way {
 
 struct gp_output {
 	FILE *stream;
-	FILE *under; /* where stream passes on its safe text, or NULL */
+	FILE *under; /* the stream that gets the safe text, or NULL */
 	enum gp_output_way way;
 	char *path;	 /* as given; NULL: standard output */
 	char *target;	 /* the path that the links of path lead to */

@@ -64,7 +64,8 @@ uint32_t gp_map_take(struct gp_map *map, uint64_t key)
 	if (value == GP_MAP_NONE)
 		return value;
 	map->count--;
-	/* Moves back entries that could no longer be found across the hole. */
+	/* Moves entries back that a search would no longer find because of the
+	 * hole. */
 	for (i = (hole + 1) & mask; map->slots[i].value != GP_MAP_NONE;
 	     i = (i + 1) & mask) {
 		size_t want = home(map, map->slots[i].key);

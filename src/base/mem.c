@@ -50,8 +50,8 @@ _Noreturn void gp_mem_end(void)
 
 #if defined(__GLIBC__) && defined(MADV_HUGEPAGE)
 /* Larger allocations are mapped individually. Huge pages are only advised for
- * lists that are filled from front to back, because most of the memory of
- * others is often never touched. */
+ * lists, which are filled from front to back: of other allocations, most memory
+ * is often never touched. */
 #define MAPPED_LEAST ((size_t)4 << 20)
 /* Larger lists are moved when they grow, and moving splits huge pages. */
 #define HUGE_MOST    ((size_t)64 << 20)
@@ -73,7 +73,8 @@ void gp_mem_use_huge_pages(void)
 {
 	const int bytes = 32 << 20;
 
-	/* It comes from the heap, and is kept there. */
+	/* These limits make malloc take the memory from the heap and keep it
+	 * there after the free. */
 	mallopt(M_TRIM_THRESHOLD, 2 * bytes);
 	mallopt(M_MMAP_THRESHOLD, 2 * bytes);
 	uses_huge_pages = true;
@@ -111,7 +112,8 @@ void *gp_mem_alloc(size_t n, size_t size)
 	return items;
 }
 
-/* Long lists double all the same, which takes less time. */
+/* Lists with more items double even if memory is exact, which takes less
+ * time. */
 #define EXACT_MOST 64
 
 void *gp_mem_grow(void *items, size_t *room, size_t need, size_t size)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* A segment tree of ranges of numbers. */
 #include "base/ranges.h"
 
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 #define LEAVES (UINT64_C(1) << 14)
 #define BITS   9 /* leading bits that are compared */
 
-/* Leaves ascend with their numbers. */
+/* The leaf of a number; larger numbers never have a lower leaf. */
 static uint64_t leaf_of(uint64_t number)
 {
 	unsigned length = number ? 64 - (unsigned)__builtin_clzll(number) : 0;

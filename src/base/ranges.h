@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which of many ranges of numbers contain a number: a segment tree (Bentley
- * 1977) of which only nodes in use exist. It compares numbers by their nine
- * leading bits: found are all ranges that contain a number, and those that it
- * is next to. Adding a range and finding those of a number visit few nodes.
+ * Finds which of many ranges contain a number: a segment tree (Bentley 1977) of
+ * which only nodes in use exist. It only compares the nine leading bits of
+ * numbers, so it finds all ranges that contain a number, and may find some that
+ * only come close. Adding a range and finding those of a number visit few
+ * nodes.
  */
 #ifndef BASE_RANGES_H
 #define BASE_RANGES_H

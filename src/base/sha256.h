@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* SHA-256 (FIPS 180-4), by which the policy of a page allows its scripts. */
+/* SHA-256 (FIPS 180-4): a page's content security policy allows scripts by
+ * it. */
 #ifndef BASE_SHA256_H
 #define BASE_SHA256_H
 

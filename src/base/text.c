@@ -101,7 +101,8 @@ const char *gp_quote_shell(const char *text, char *word, size_t size)
 
 /* ---- the order of names ---- */
 
-/* A run of digits without its zeros in front; moves behind it. */
+/* The digits of the number at *at without leading zeros; advances *at past
+ * them. */
 static size_t number_at(const char **at, const char *end, const char **digits)
 {
 	while (*at < end && **at == '0')
@@ -150,7 +151,7 @@ int gp_natural_order(const char *a, size_t a_length, const char *b,
 	}
 	if (x < x_end || y < y_end)
 		return x < x_end ? 1 : -1;
-	/* They differ in zeros in front, if at all. */
+	/* They differ only in leading zeros, if at all. */
 	return by_bytes(a, a_length, b, b_length);
 }
 
