@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The start page: entries that hold every word of the field are shown, flags
-// and keys among them; with an empty field the pages alone.
+// The start page: shows the entries that contain every word of the field, flags
+// and keys included; if the field is empty, only the pages.
 "use strict";
 const field = document.querySelector("input");
 const pages = document.querySelector("#pages");

@@ -4,8 +4,8 @@
 #
 #	docs/upstream/memcheck.sh build/torch/2.11.0 TRACE [OPTION...]
 #
-# prints which functions read or write memory that is freed.  The options are those
-# of gpupool replay; GPUPOOL is the program, build/gpupool unless given.
+# prints which functions read or write freed memory.  The options are those of
+# gpupool replay; GPUPOOL is the program, build/gpupool unless given.
 set -eu
 
 if [ $# -lt 2 ]; then
@@ -23,7 +23,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
 
-# The same folder, but for the program that drives the allocator.
+# The same folder, except for the program that drives the allocator.
 for file in "$engine"/*; do
 	ln -s "$file" "$work/${file##*/}"
 done

@@ -10,7 +10,8 @@
 /* "512 B", "4.0 KiB", "11.4 GiB": three significant digits at most. */
 #define GP_BYTES_TEXT 24
 const char *gp_bytes_text(uint64_t bytes, char text[GP_BYTES_TEXT]);
-/* The same as an argument: the text lives until its block ends. */
+/* The same, for use as an argument: the text lives until the enclosing block
+ * ends. */
 #define GP_BYTES(bytes) gp_bytes_text((bytes), (char[GP_BYTES_TEXT]){ 0 })
 
 /* A difference: "+1.2 GiB", "-512 B" or "=". */

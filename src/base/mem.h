@@ -28,15 +28,15 @@
 void *gp_mem_alloc(size_t n, size_t size);
 
 /*
- * Makes room for at least need items by doubling; returns the array, which may
- * have moved, and updates *room. New items are not zeroed.
+ * Makes room for at least `need` items by doubling; returns the array, which
+ * may have moved, and updates *room. New items are not zeroed.
  */
 void *gp_mem_grow(void *items, size_t *room, size_t need, size_t size);
 #define GP_GROW(items, need, room)                                             \
 	((items) = gp_mem_grow((items), &(room), (need), sizeof(*(items))))
 
-/* Makes room for an item at an index: those from there on move up. The new item
- * is not set. */
+/* Makes room for an item at an index: the items from there on move up. The new
+ * item is not set. */
 void *gp_mem_insert(void *items, size_t *count, size_t *room, size_t at,
 		    size_t size);
 #define GP_INSERT(items, count, room, at)                                      \

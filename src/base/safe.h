@@ -31,7 +31,7 @@ bool gp_safe_hides(const char *at, size_t bytes, uint32_t *code);
 
 /*
  * A stream that makes each line written to it safe and passes it on; colours
- * (ESC [ ... m) are kept. Closing it does not close under.
+ * (ESC [ ... m) are kept. Closing it does not close `under`.
  */
 FILE *gp_safe_stream(FILE *under);
 

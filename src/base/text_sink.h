@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A stream that writes to memory, like open_memstream, which silently truncates
- * a text if memory is exhausted: this ends the run (base/mem.h).
+ * A stream that writes to memory, like open_memstream; but if memory is
+ * exhausted, it ends the run (base/mem.h) instead of silently truncating the
+ * text.
  */
 #ifndef BASE_TEXT_SINK_H
 #define BASE_TEXT_SINK_H

@@ -80,7 +80,7 @@ static void drop_all(struct space *space, uint32_t node)
 	drop(space, node);
 }
 
-/* Joins two trees; all of low is before all of high. */
+/* Joins two trees; all of `low` is before all of `high`. */
 static uint32_t join(struct space *space, uint32_t low, uint32_t high)
 {
 	struct gap *gaps = space->gaps;

@@ -155,7 +155,8 @@ struct lesson {
 	uint64_t seen;	      /* keys of the entry's own members */
 };
 
-/* One entry in that many that match no stencil gets one. */
+/* Once all stencils are in use, one in this many entries that match none gets
+ * one. */
 #define MISSES 16
 
 /* The next n bytes may vary. */

@@ -39,7 +39,7 @@ gp_reader_read gp_pickle_read;
  * informative first.
  */
 enum gp_oom_teller {
-	GP_OOM_OF_ALLOCATOR, /* PyTorch's: behind CUDA, HIP or XPU */
+	GP_OOM_OF_ALLOCATOR, /* PyTorch's, for CUDA, HIP or XPU */
 	GP_OOM_OF_ASYNC,     /* PyTorch, on cudaMallocAsync */
 	GP_OOM_OF_MPS,	     /* PyTorch, on a Mac */
 	GP_OOM_OF_DRIVER,    /* CUDA, ROCm or their libraries */

@@ -3,7 +3,7 @@
  * Reads bytes from a file, standard input or memory, unpacking gzip, zstd, zip,
  * UTF-16 and the pages of PyTorch's memory_viz, as a window that moves forward.
  *
- * A reader looks at [at, end), advances at past what it used, and calls
+ * A reader looks at [at, end), moves `at` past what it has used, and calls
  * gp_source_more for more; unread bytes are kept at the front. Memory is
  * bounded by the longest run of bytes that a reader leaves unread, never by
  * what a file claims to contain.
@@ -23,7 +23,7 @@
 #define GP_SOURCE_SLACK 16
 
 struct gp_source {
-	/* The window; a reader only modifies at. */
+	/* The window; a reader only modifies `at`. */
 	const unsigned char *at, *end;
 
 	/* The members below are private to source.c. */
@@ -60,7 +60,7 @@ void gp_source_close(struct gp_source *source);
  */
 bool gp_source_more(struct gp_source *source);
 
-/* Calls gp_source_more until the window has need bytes; false: the stream
+/* Calls gp_source_more until the window has `need` bytes; false: the stream
  * ended. */
 bool gp_source_need(struct gp_source *source, size_t need);
 
@@ -71,7 +71,7 @@ bool gp_source_take(struct gp_source *source, void *to, uint64_t n);
 /* Goes back to the first byte, if that is still in the window. */
 void gp_source_rewind(struct gp_source *source);
 
-/* The offset of at in the decompressed stream. */
+/* The offset of `at` in the decompressed stream. */
 static inline uint64_t gp_source_offset(const struct gp_source *source)
 {
 	return source->base + (uint64_t)(source->at - source->buffer);

@@ -670,7 +670,7 @@ static enum gp_status finish_device(struct gp_build *build,
 				 : gp_history_finish_device(build, d, diag);
 	if (status)
 		return status;
-	/* Always true for a history, unless the file is damaged. */
+	/* In a history, frees have their sizes, unless the file is damaged. */
 	if (!tidy_places(d) || build->kind == GP_BUILD_REQUESTS)
 		fill_frees(d);
 	return GP_OK;

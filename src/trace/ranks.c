@@ -9,7 +9,7 @@
 #include "base/mem.h"
 
 /*
- * ---- whether a replay of two traces does the same ----
+ * ---- whether replays of two traces are the same ----
  *
  * Everything that a replay reads of a trace is converted to words, which are
  * hashed and compared.

@@ -172,7 +172,7 @@ static inline void caching_act(struct caching *c, enum gp_event_kind kind,
 /* Refuses a request with an error that PyTorch raises, in PyTorch's words. */
 enum gp_answer caching_refuse(struct caching *c, const char *reason);
 
-/* A new block in the same segment as like, of which it is a part. */
+/* A new block in the same segment as `like`, of which it is a part. */
 static inline struct block *caching_part(struct caching *c,
 					 const struct block *like,
 					 uint64_t addr, uint64_t size)

@@ -41,7 +41,7 @@ static void split(struct block *node, struct block *b)
 	*before = *after = NULL;
 }
 
-/* Joins two subtrees under parent; all of a sorts before all of b. */
+/* Joins two subtrees under `parent`; all of a sorts before all of b. */
 static struct block *join(struct block *a, struct block *b,
 			  struct block *parent)
 {

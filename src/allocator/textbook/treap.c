@@ -76,7 +76,7 @@ static void insert(struct heap *heap, uint32_t *link, uint32_t block,
 		measure(heap, block);
 }
 
-/* Merges two trees; all of left is before all of right. */
+/* Merges two trees; all of `left` is before all of `right`. */
 static uint32_t merge(struct heap *heap, uint32_t left, uint32_t right,
 		      enum order order)
 {

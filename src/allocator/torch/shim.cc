@@ -172,7 +172,7 @@ int shim_record_stream(uint64_t addr, uint64_t stream)
 }
 
 #if SHIM_RELEASE == 6 || SHIM_RELEASE == 7
-// A c10::cuda::MemPool, whose constructor would create another pool.
+// Stands for a c10::cuda::MemPool, whose constructor would create another pool.
 struct named_pool {
 	void *allocator;
 	bool is_user_created;
@@ -182,7 +182,8 @@ struct named_pool {
 
 static_assert(sizeof(named_pool) == sizeof(c10::cuda::MemPool));
 
-// Of the pool of the innermost context, if there is one.
+// In these releases emptyCache() applies to the pool of the innermost context
+// or, without one, to all pools.
 static void empty_cache(const uint64_t pool[2])
 {
 	named_pool named = { nullptr, true, id_of(pool), shim_device };

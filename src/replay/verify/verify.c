@@ -623,7 +623,8 @@ static void list_actions(const struct run *run, size_t from, size_t stop,
 		side->actions[side->count++] = run->actions[i];
 }
 
-/* Counters that the release does not have are no difference. */
+/* Keeps the counters and the refusal of a side, without counters that the
+ * release does not have. */
 static void keep_end(const struct verify *v, const struct run *run,
 		     struct gp_verify_side *side)
 {

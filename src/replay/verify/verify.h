@@ -56,7 +56,8 @@ struct gp_verify_side {
 	 * follows. */
 	struct gp_caused_action actions[GP_VERIFY_BEFORE + GP_VERIFY_AFTER];
 	size_t count;
-	/* Free blocks that the request could have taken, smallest first. */
+	/* Free blocks of the request's stream that are large enough, smallest
+	 * first. */
 	struct gp_candidate candidates[GP_CANDIDATES];
 	size_t candidate_count;
 	struct gp_stats stats;	/* after the request */
