@@ -108,7 +108,7 @@ struct gp_trial_case {
 	 * and bounds on that size (study/estimate.h). 0: not estimated, or the
 	 * same as in the replay. */
 	uint64_t estimated, low, high;
-	bool is_estimated; /* those were computed */
+	bool is_estimated; /* estimated, low and high were computed */
 };
 
 struct gp_trial {
@@ -145,7 +145,7 @@ enum gp_verdict_cause {
 	GP_BY_CAPACITY,
 	GP_BY_FRAGMENTATION,
 	GP_BY_LIMIT, /* live memory exceeds the memory fraction */
-	/* They reject requests that the device has memory for. */
+	/* The settings reject requests that the device has memory for. */
 	GP_BY_SETTINGS,
 	GP_BY_CHOICE, /* it is served, but only by an excluded setting */
 	GP_BY_OTHERS, /* reserved memory leaves no room for others */

@@ -197,7 +197,7 @@ struct gp_block {
 /* A device's memory at one moment, in address order. */
 struct gp_state {
 	const struct gp_segment *segments;
-	/* Those of a segment cover it without gaps. */
+	/* The blocks of a segment cover it without gaps. */
 	const struct gp_block *blocks;
 	size_t segment_count, block_count;
 };

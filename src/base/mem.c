@@ -79,7 +79,7 @@ void gp_mem_use_huge_pages(void)
 	mallopt(M_MMAP_THRESHOLD, 2 * bytes);
 	uses_huge_pages = true;
 	free(in_huge_pages(malloc((size_t)bytes), (size_t)bytes));
-	/* So is what each replay allocates and frees. */
+	/* What each replay allocates and frees stays in the heap, too. */
 	mallopt(M_MMAP_THRESHOLD, (int)MAPPED_LEAST);
 }
 #else

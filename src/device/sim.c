@@ -20,7 +20,7 @@ struct sim {
 	struct space memory, reservations;
 	struct chunk *chunks; /* in order of address; NULL: placed upward */
 	struct space system;  /* chunks in use, from the highest address down */
-	/* Where memory is placed as a recording's device did. */
+	/* Memory is placed where the recording's device placed it. */
 	bool is_recorded;
 	struct space recorded;		    /* at the recording's addresses */
 	uint64_t preferred, preferred_size; /* for the next allocation */

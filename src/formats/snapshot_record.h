@@ -224,8 +224,8 @@ enum gp_status gp_snapshot_deliver_annotation(
 	struct gp_snapshot_delivery *delivery,
 	const struct gp_snapshot_annotation *annotation, const char *text,
 	size_t number);
-/* Its conf string, or one composed of the values that differ from their
- * defaults. */
+/* Delivers the conf string of the settings, or one composed of the values that
+ * differ from their defaults. */
 void gp_snapshot_deliver_settings(struct gp_snapshot_delivery *delivery,
 				  const struct gp_snapshot_settings *settings);
 

@@ -237,7 +237,8 @@ static bool start_is_born(struct checker *c)
 	return true;
 }
 
-/* For an id that was born. */
+/* Whether the event repeats the size of its block, if that has one. The event's
+ * id must have been born. */
 static bool has_size(const struct checker *c, const struct gp_event *event)
 {
 	return event->size || !c->has_size[event->id];

@@ -459,7 +459,8 @@ static void walk_alloc(struct history *h)
 	struct gp_event event = h->raw[h->raw_at++];
 
 	event.id = h->ids++;
-	/* It is live already: its free is not in the recording. */
+	/* A block is live at this address already: its free is not in the
+	 * recording. */
 	if (gp_map_take(&h->live, event.addr) != GP_MAP_NONE)
 		h->device->guesses.lost_entries++;
 	gp_map_put(&h->live, event.addr, event.id);

@@ -41,7 +41,7 @@ struct caching_pool {
 	struct pools *pools;
 };
 
-/* Of caching_pool.free_lists. */
+/* The size of the chunks of caching_pool.free_lists. */
 #define FREE_LISTS_SHIFT     8
 #define FREE_LISTS_PER_CHUNK (1u << FREE_LISTS_SHIFT)
 
