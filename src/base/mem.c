@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Host memory that ends the run when it is exhausted. */
+/* Host memory: if it is exhausted, the run ends. */
 #include "base/mem.h"
 
 #include <errno.h>

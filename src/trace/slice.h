@@ -2,9 +2,9 @@
 /*
  * Slices: a part of a trace that can be replayed on its own.
  *
- * What the part depends on precedes it: the memory at that time, as its start
- * state; settings, limits and pools that were changed before; and which live
- * blocks were used on other streams. A start state does not contain what a
+ * The part is preceded by what it depends on: the memory at that time, as its
+ * start state; settings, limits and pools that were changed before; and which
+ * live blocks were used on other streams. A start state does not contain what a
  * pending block waits for, so its completion becomes an event. Counters start
  * at 0.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where a program's steps begin: at marks that recur, else at the period of the
- * sizes of its requests.
+ * Where a program's steps begin: at marks that recur, or else at the period
+ * with which the sizes of its requests repeat.
  */
 #include "trace/steps.h"
 
