@@ -74,9 +74,10 @@ const struct gp_key keys_of_advice[] = {
 	KEY("in_use_bytes", BYTES, MAYBE,
 	    "All that is in use then, of which in_use has the largest part."),
 	NAMED("in_use", LIST | MAYBE, "holder",
-	      "Who holds the memory in use then: the 20 that hold most."),
+	      "Who holds the memory in use then: the 20 that hold the most."),
 
-	REPORT("look_spans", GP_REPORT_SCHEMA, "The same of minimalloc's CSV."),
+	REPORT("look_spans", GP_REPORT_SCHEMA,
+	       "The same for minimalloc's CSV."),
 	OBJECT("trace", 0, "trace_path"),
 	KEY("blocks", COUNT, 0, "Blocks of minimalloc's CSV."),
 	KEY("live", BYTES, 0, "The most that is live at once."),
@@ -88,7 +89,7 @@ const struct gp_key keys_of_advice[] = {
 	KEYS_OF("oom_message"),
 
 	REPORT("look_logs", GP_REPORT_SCHEMA,
-	       "The same of a folder of logs, or of several."),
+	       "The same for a folder of logs, or several logs."),
 	OBJECT("trace", 0, "trace_path"),
 	KEY("files", COUNT, 0, "Files that were looked at."),
 	KEY("first", TEXT, NULLABLE,
@@ -144,8 +145,8 @@ const struct gp_key keys_of_advice[] = {
 	    "Its exit status, as a shell reports it; if it is not 0, what the "
 	    "program would have done after that is not counted."),
 	KEY("fits", BOOL, 0,
-	    "Whether it certainly fits as it is, or runs without all that it "
-	    "asks for."),
+	    "Whether it certainly fits as it is, or runs although not all "
+	    "of its requests are served."),
 	KEY("known", BOOL, 0,
 	    "Whether that is known; false: the program failed, or its "
 	    "processes share a device, or memory ran out when it was recorded, "
@@ -154,9 +155,9 @@ const struct gp_key keys_of_advice[] = {
 	    "How many of its processes use one device; not 0: each was judged "
 	    "as if it were alone there, and whether all fit is not known."),
 	NAMED("again", MAYBE, "fit_again",
-	      "The program once more, on a device that is full at its size, "
-	      "where not all that it asks for fits. Where it ended well there, "
-	      "fits is true, and what is in use is of that run."),
+	      "A second run of the program, on a device that is full at its "
+	      "size; present if not all of its requests fit. If it ended "
+	      "successfully, fits is true, and in_use is that of this run."),
 	NAMED("gpu", 0, "fit_gpu", "The device."),
 	OBJECT("ranks", MAYBE, "ranks"),
 	NAMED("needs", NULLABLE | MAYBE, "fit_need",
@@ -181,7 +182,7 @@ const struct gp_key keys_of_advice[] = {
 	KEY("in_use_bytes", BYTES, MAYBE,
 	    "All that is in use then, of which in_use has the largest part."),
 	NAMED("in_use", LIST | MAYBE, "holder",
-	      "Who holds the memory in use then: the 20 that hold most."),
+	      "Who holds the memory in use then: the 20 that hold the most."),
 	OBJECT("by_category", LIST | MAYBE, "of_category"),
 	OBJECT("by_module", LIST | MAYBE, "of_module"),
 
@@ -195,20 +196,21 @@ const struct gp_key keys_of_advice[] = {
 	    "Where that was published; null: only for other devices."),
 
 	NEW("fit_again", "A program where memory may run out."),
-	KEY("exit", COUNT, 0, "How it ended, as a shell has it."),
+	KEY("exit", COUNT, 0, "Its exit status, as a shell reports it."),
 	KEY("ooms", COUNT, 0, "Requests that failed."),
 	KEY("reserved_bytes", BYTES, 0, "Reserved by PyTorch at the peak."),
 
 	NEW("fit_need", "What a device must have."),
 	KEY("bytes", BYTES, 0,
-	    "In all, with the most that the process may hold besides PyTorch."),
+	    "In all, with the most that the process may hold besides "
+	    "PyTorch's memory."),
 	KEY("low_bytes", BYTES, 0, "The same with the least."),
 	KEY("pytorch_bytes", BYTES, 0, "Of that, for PyTorch's allocator."),
 	KEY("smallest", TEXT, NULLABLE,
 	    "The smallest device that is large enough; null: none is known."),
 
 	REPORT("fit_vary", GP_REPORT_SCHEMA,
-	       "Up to which value of something a program fits a device."),
+	       "Up to which value of a number a program fits a device."),
 	KEY("program", TEXT, 0, "Its file's name."),
 	KEY("name", TEXT, 0, "What varies."),
 	KEY("first", COUNT, 0, "The least value that was asked for."),
@@ -221,8 +223,8 @@ const struct gp_key keys_of_advice[] = {
 	KEY("gpu", TEXT, 0, "The device."),
 	KEY("gpu_bytes", BYTES, 0, "Its memory."),
 	KEY("path", TEXT, NULLABLE,
-	    "Which unknown values the program read, of the first "
-	    "that read any; null: it was recorded elsewhere."),
+	    "Which unknown values the program read, at the first value at "
+	    "which it read any; null: it was recorded elsewhere."),
 	NAMED("points", LIST, "fit_point", "What was tried, by value."),
 
 	NEW("fit_point", "A value, and what the program needs with it."),
@@ -240,7 +242,7 @@ const struct gp_key keys_of_advice[] = {
 	NAMED("b", MAYBE, "change_ranks", "The second, of several files."),
 	OBJECT("changes", LIST, "change"),
 
-	REPORT("floor", GP_REPORT_SCHEMA, "How little memory would do."),
+	REPORT("floor", GP_REPORT_SCHEMA, "How little memory would be enough."),
 	OBJECT("floor", 0, "floor_of"),
 
 	REPORT("compare", GP_REPORT_SCHEMA,
@@ -254,8 +256,8 @@ const struct gp_key keys_of_advice[] = {
 	KEY_IN(gp_engine_entry, conf, "alloc_conf", TEXT, NULLABLE,
 	       "Its settings; null: as each trace was recorded."),
 	KEY_IN(gp_engine_entry, mean, "mean_ratio", RATIO, NULLABLE,
-	       "Peak reserved by the packing, on average over the traces that "
-	       "are served in full; null: there are none."),
+	       "Peak reserved divided by the packing, on average over the "
+	       "traces that are served in full; null: there are none."),
 	KEY_IN(gp_engine_entry, worst, "worst_ratio", RATIO, NULLABLE,
 	       "The largest of them; null: there are none."),
 	KEY_IN(gp_engine_entry, traces, "served", COUNT, 0,
@@ -351,11 +353,11 @@ const struct gp_key keys_of_advice[] = {
 	KEY_IN(gp_verdict, live, "live", BYTES, 0,
 	       "The most that live blocks take at once, each rounded to 512: "
 	       "no "
-	       "allocator that leaves blocks where they are can do with less."),
+	       "allocator that leaves blocks where they are can manage with "
+	       "less."),
 	KEY_IN(gp_verdict, others, "others", BYTES, NULLABLE | ZERO | MAYBE,
-	       "How much more live memory and that of others are together, "
-	       "where "
-	       "that is most."),
+	       "What the memory of others adds to live: the most that live "
+	       "memory and that of others take together, less live."),
 	KEY_IN(gp_verdict, start, "start", BYTES, 0,
 	       "Reserved when the trace begins."),
 	KEY_IN(gp_verdict, recorded, "recorded", BYTES, NULLABLE | ZERO | MAYBE,
@@ -389,15 +391,14 @@ const struct gp_key keys_of_advice[] = {
 	       "A request failed when it was recorded: what the program does "
 	       "when that is served is not in the trace, and may need more."),
 	KEY_IN(gp_verdict, is_constrained, "constrained", BOOL, MAYBE,
-	       "No setting serves it but such as must not be used "
-	       "(--without)."),
+	       "Only settings that must not be used (--without) serve it."),
 	KEY_IN(gp_verdict, was_limited, "was_limited", BOOL, MAYBE,
 	       "A recorded request failed although the device had room for it: "
 	       "by a limit that is not in the trace."),
 	KEY_IN(gp_verdict, is_unexplained, "unexplained", BOOL, MAYBE,
-	       "A request failed when it was recorded, and none in the replay "
-	       "with the same settings and memory: the trace does not show "
-	       "why."),
+	       "A request failed when it was recorded, but none fails in the "
+	       "replay with the same settings and memory: the trace does not "
+	       "show why."),
 	WORD_IN(gp_verdict, platform, "platform", MAYBE, "windows rocm",
 		"Where it was recorded, if that is known: PyTorch has "
 		"expandable_segments there only in late releases."),
@@ -424,10 +425,10 @@ const struct gp_key keys_of_advice[] = {
 	KEY("messages", COUNT, 0,
 	    "How many such messages it has; the last one is reported."),
 	KEY("gpus", COUNT, 0, "How many GPUs these messages are about."),
-	KEY("device", COUNT, NULLABLE, "CUDA's ordinal; null: not told."),
+	KEY("device", COUNT, NULLABLE, "CUDA's ordinal; null: not stated."),
 	KEY("rank", COUNT, NULLABLE,
 	    "The rank that wrote it, by [rank3] or rank=3 before it; null: not "
-	    "told."),
+	    "stated."),
 	KEY("api", TEXT, 0, "cuda, hip (ROCm), xpu or mps (of a Mac)."),
 	KEY("cause", TEXT, 0,
 	    "The cause: was-free (the device had enough right afterwards), "
@@ -439,10 +440,10 @@ const struct gp_key keys_of_advice[] = {
 	    "is cut off)."),
 	KEY("worth_a_try", TEXT, NULLABLE,
 	    "A setting that may help; a message proves nothing of settings."),
-	KEY("variable", TEXT, 0,
-	    "The variable of the environment that takes it."),
+	KEY("variable", TEXT, 0, "The environment variable for it."),
 	KEY("asked_bytes", BYTES, NULLABLE,
-	    "The segment that was asked for; as the rest, null: not told."),
+	    "The segment that was requested; here and below, null: not "
+	    "stated."),
 	KEY("allocated_bytes", BYTES, NULLABLE, "In tensors."),
 	KEY("reserved_bytes", BYTES, NULLABLE, "Reserved by PyTorch."),
 	KEY("free_bytes", BYTES, NULLABLE, "Free on the device."),
@@ -540,7 +541,7 @@ const struct gp_key keys_of_advice[] = {
 	KEY("in_use_bytes", BYTES, 0,
 	    "All that is in use then, of which in_use has the largest part."),
 	NAMED("in_use", LIST, "holder",
-	      "Who holds the memory in use then: the 100 that hold most."),
+	      "Who holds the memory in use then: the 100 that hold the most."),
 	OBJECT("by_category", LIST | MAYBE, "of_category"),
 	OBJECT("by_module", LIST | MAYBE, "of_module"),
 	NAMED("pins_now", LIST, "holder",
@@ -613,7 +614,7 @@ const struct gp_key keys_of_advice[] = {
 	MEASURE_IN(gp_attempt, retries, GP_NUM_RETRIES),
 	MEASURE_IN(gp_attempt, ooms, GP_NUM_OOMS),
 
-	NEW("floor_sum", "How little memory would do."),
+	NEW("floor_sum", "How little memory would be enough."),
 	KEY_IN(gp_explain, floor.bound, "bound", BYTES, 0,
 	       "No allocator that rounds sizes up to 512 bytes could do "
 	       "with less."),
@@ -694,7 +695,9 @@ const struct gp_key keys_of_advice[] = {
 	     "As gpupool-record(1) defines them."),
 	KEYS_OF("of_use"),
 
-	NEW("of_module", "Likewise which modules it is of."),
+	NEW("of_module",
+	    "The modules to which the memory in use at that moment "
+	    "belongs, likewise."),
 	KEY("module", TEXT, NULLABLE, "Its path; null: none is known."),
 	KEY("class", TEXT, NULLABLE, "Its class."),
 	KEYS_OF("of_use"),
@@ -787,10 +790,11 @@ const struct gp_key keys_of_advice[] = {
 	MEASURE(GP_DEVICE_TIME),
 	OBJECT("device_calls", 0, "device_calls"),
 
-	NEW("summary", "What a run came to. Of several devices, num_ooms and "
-		       "dropped are sums; reserved, allocated and the gap are "
-		       "of the one that reserves most; first_oom_* are of the "
-		       "first that fails; the rest is the most of any."),
+	NEW("summary",
+	    "The results of a run. Over several devices, num_ooms and "
+	    "dropped are sums; reserved, allocated and the gap are those of "
+	    "the device that reserves the most; first_oom_* are those of the "
+	    "first that fails; all others are the maximum."),
 	MEASURE_IN(gp_sweep_row, reserved, GP_PEAK_RESERVED),
 	MEASURE_IN(gp_sweep_row, retries, GP_NUM_RETRIES),
 	MEASURE_IN(gp_sweep_row, ooms, GP_NUM_OOMS),
@@ -850,7 +854,7 @@ const struct gp_key keys_of_advice[] = {
 	KEY("device", COUNT, 0, "CUDA's ordinal."),
 	OBJECT("verdict", 0, "verdict"),
 
-	NEW("prices", "What calls of the device cost."),
+	NEW("prices", "How long calls of the device take."),
 	KEY("name", TEXT, 0, "The list's name, or its file."),
 	OBJECT("list", LIST, "price"),
 

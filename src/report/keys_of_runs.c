@@ -96,7 +96,7 @@ const struct gp_key keys_of_runs[] = {
 	KEY("changes", COUNT, 0, "How much of the trace it changed."),
 	KEY("what", TEXT, 0, "The same as a sentence."),
 
-	NEW("outcome", "What a run came to."),
+	NEW("outcome", "The results of a run."),
 	MEASURE(GP_PEAK_RESERVED),
 	MEASURE(GP_NUM_RETRIES),
 	MEASURE(GP_NUM_OOMS),
@@ -126,20 +126,20 @@ const struct gp_key keys_of_runs[] = {
 	OBJECT("by_stream", LIST, "state_by_stream"),
 	OBJECT("by_pool", LIST, "state_by_pool"),
 
-	NEW("state_by_segment_type", "The same of a kind of segment."),
+	NEW("state_by_segment_type", "The same for a kind of segment."),
 	WORD("segment_type", 0, "small large",
 	     "Small segments serve requests of up to 1 MiB."),
 	KEYS_OF("sums"),
 
-	NEW("state_by_stream", "The same of a stream."),
+	NEW("state_by_stream", "The same for a stream."),
 	KEY("stream", ADDRESS, 0, "The stream's number."),
 	KEYS_OF("sums"),
 
-	NEW("state_by_pool", "The same of a pool."),
+	NEW("state_by_pool", "The same for a pool."),
 	KEY("pool", POOL, 0, "The pool's id; [0, 0]: the default."),
 	KEYS_OF("sums"),
 
-	NEW("timing", "What it took, with --timing."),
+	NEW("timing", "How long it took, with --timing."),
 	KEY_IN(gp_timing, read_s, "read_s", SECONDS, 0, "What reading took."),
 	KEY_IN(gp_timing, replay_s, "replay_s", SECONDS, 0,
 	       "What replaying took."),
@@ -313,7 +313,7 @@ const struct gp_key keys_of_runs[] = {
 	    "each."),
 	SCOPE(GP_SCOPE_MOMENT, LIST),
 
-	REPORT("bench", GP_REPORT_SCHEMA, "What calls of CUDA take."),
+	REPORT("bench", GP_REPORT_SCHEMA, "How long calls of CUDA take."),
 	OBJECT("bench", 0, "bench_of"),
 
 	NEW("bench_of", "A device, measured."),
@@ -357,7 +357,7 @@ const struct gp_key keys_of_runs[] = {
 	KEY_IN(gp_doctor_library, version, "version", TEXT, 0, "Its version."),
 
 	NEW("doctor_check",
-	    "Something beside gpupool that a part of it needs."),
+	    "Something else on the machine that a part of gpupool needs."),
 	KEY_IN(gp_doctor_check, name, "name", TEXT, 0, "What it is called."),
 	KEY_IN(gp_doctor_check, is_there, "is_there", BOOL, 0, "It is found."),
 	KEY_IN(gp_doctor_check, found, "found", TEXT, 0,
@@ -366,7 +366,7 @@ const struct gp_key keys_of_runs[] = {
 	       "What does not run without it."),
 	KEY_IN(gp_doctor_check, hint, "hint", TEXT, NULLABLE, "How to get it."),
 
-	REPORT("speed", GP_REPORT_SCHEMA, "What gpupool itself takes."),
+	REPORT("speed", GP_REPORT_SCHEMA, "How long gpupool itself takes."),
 	OBJECT("trace", 0, "speed_trace"),
 	OBJECT("speed", LIST, "speed_row"),
 
@@ -374,15 +374,17 @@ const struct gp_key keys_of_runs[] = {
 	KEY("path", TEXT, 0, "The trace's file, as given."),
 	KEY("events", COUNT, 0, "Its events."),
 
-	NEW("speed_row", "What one part takes."),
+	NEW("speed_row", "How long one part takes."),
 	KEY_IN(gp_speed, what, "what", TEXT, 0,
 	       "What was timed: read, replay: caching."),
 	KEY_IN(gp_speed, runs, "runs", COUNT, 0, "How often."),
 	KEY_IN(gp_speed, p10_ns, "p10_ns", NS, 0,
-	       "An event, in the fastest tenth."),
+	       "For each event; a tenth of the runs took less."),
 	KEY_IN(gp_speed, median_ns, "median_ns", NS, 0,
-	       "An event, in half of them."),
-	KEY_IN(gp_speed, p90_ns, "p90_ns", NS, 0, "An event, in nine tenths."),
+	       "For each event; half of the runs took less."),
+	KEY_IN(gp_speed, p90_ns, "p90_ns", NS, 0,
+	       "For each event; nine tenths "
+	       "of the runs took less."),
 
 	REPORT("info", "gpupool-info/2", "What is in a trace."),
 	OBJECT("ranks", MAYBE, "ranks"),
