@@ -766,7 +766,7 @@ static const struct gp_option fit_options[] = {
 	  "The device: h100-80gb, which is the default, or another in any "
 	  "usual spelling; help lists them." },
 	{ "devices", 0, GP_OPTION_TEXT, GP_AT(devices), "N",
-	  "How many of them the program sees, 1 to 16; default: 1." },
+	  "Number of devices that the program sees, 1 to 16; default: 1." },
 	{ "ranks", 0, GP_OPTION_SOME, GP_AT(ranks), "N",
 	  "Start N of the program, 1 to 16, each on a device of its own, as "
 	  "torchrun does on a node." },
@@ -775,21 +775,21 @@ static const struct gp_option fit_options[] = {
 	  "place of 0." },
 	GP_VALUES_OPTIONS,
 	{ "cudnn", 0, GP_OPTION_TEXT, GP_AT(cudnn), "FILE|none",
-	  "The cuDNN library that is asked for plans and their workspace: "
+	  "The cuDNN library that is asked for plans and their workspaces; "
 	  "default: the one installed with PyTorch." },
 	{ "trace", 0, GP_OPTION_TEXT, GP_AT(from_trace), "FILE",
-	  "Judge this trace, or this folder of ranks, in place of a program; "
-	  "what was recorded elsewhere, too." },
+	  "Judge this trace, or this folder with the traces of all ranks, in "
+	  "place of a program; it may have been recorded on another device." },
 	{ "vary", 0, GP_OPTION_LIST, GP_AT(vary), "NAME=1..512",
-	  "Find the largest number up to which it fits: the command, or what "
-	  "--trace names, has it in place of {NAME}." },
+	  "Find the largest number up to which it fits; {NAME} stands for it "
+	  "in the command, or in the name given to --trace." },
 	{ "keep", 0, GP_OPTION_TEXT, GP_AT(kept), "FILE",
-	  "Keep the trace in this file; its name says the format as "
-	  "convert's does." },
+	  "Keep the trace in this file; its ending selects the format, as for "
+	  "convert." },
 	{ "format", 0, GP_OPTION_FORMAT, GP_AT(format),
 	  "text|json|markdown|html",
-	  "For a person, for a program, or for an issue or a pull request (or "
-	  "md); with --vary also a page with a drawing." },
+	  "For people, for programs, for an issue or a pull request (short: "
+	  "md), or, with --vary, as a page with a drawing." },
 	{ 0 },
 };
 
@@ -798,15 +798,15 @@ const struct gp_command gp_fit_command = {
 	.operands = "-- COMMAND...",
 	.most = SIZE_MAX,
 	.sentence = "Say whether a program fits a device, without one.",
-	.about =
-		"Runs the program as record does, on a device that shows the "
-		"memory of --gpu and is never full, and judges what it asked "
-		"for: what it needs as it is and with the best setting, what "
-		"nvidia-smi would show, who holds the memory, and the smallest "
-		"device that is large enough. What CUDA and its libraries hold "
-		"besides PyTorch is added.\n"
-		"What the program prints goes to standard error. Exits with 1 "
-		"where it does not fit, or fails.",
+	.about = "Runs the program as record does, on a device that shows the "
+		 "memory of --gpu and is never full, and judges what it "
+		 "requested: what it needs as it is and with the best setting, "
+		 "what nvidia-smi would show, who holds the memory, and the "
+		 "smallest device that is large enough. What CUDA and its "
+		 "libraries hold besides PyTorch is added.\n"
+		 "What the program prints goes to standard error. Exits with 1 "
+		 "if the program does not fit, if that is not known, or if it "
+		 "fails.",
 	.options =
 		"gpu trace devices ranks vary values seeds scalar cudnn keep "
 		"prices without format output ascii color quiet",

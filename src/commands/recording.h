@@ -73,9 +73,8 @@ void gp_seeds_print(const struct gp_seeds *seeds);
 	  "the others; or all computed, which takes long." },                  \
 	{                                                                      \
 		"seeds", 0, GP_OPTION_SOME, GP_AT(seeds), "N",                 \
-			"Record N times, with values drawn with a seed each, " \
-			"and tell the "                                        \
-			"range of the peak."                                   \
+			"Record N times, each time with values drawn from "    \
+			"another seed, and report the range of the peak."      \
 	}
 
 #endif
