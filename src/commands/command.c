@@ -17,7 +17,7 @@ const struct gp_option gp_common_options[] = {
 	  "What decides between settings that serve as many requests; default: "
 	  "reserved." },
 	{ "prices", 0, GP_OPTION_TEXT, GP_AT(prices), "FILE",
-	  "What the calls of the device cost, in place of the built-in "
+	  "How long the calls of the device take, in place of the built-in "
 	  "prices." },
 	{ "jobs", 'j', GP_OPTION_COUNT, GP_AT(jobs), "N",
 	  "Number of threads; default: the number of processors." },
