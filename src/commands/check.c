@@ -834,12 +834,13 @@ const struct gp_command gp_check_command = {
 		 "\"trace\": \"train.pickle\"}]}. Each is replayed and its "
 		 "numbers are compared with those in gpupool.baseline.json "
 		 "next to it, which --update writes. A run without limits of "
-		 "its own must not get worse in any of these: reserved, "
-		 "allocated, retries, OOMs and fidelity.\n"
+		 "its own must not get worse in any of these: peak reserved, "
+		 "peak allocated, retries, OOMs, requests not served and "
+		 "fidelity.\n"
 		 "Exit 0: all limits are kept; 1: a run got worse, and the "
 		 "report says what, by how much and from which event on; 3: a "
 		 "trace or a baseline is missing, stale or not readable. man "
-		 "gpupool-check lists the keys of the file.",
+		 "gpupool.json lists the keys of the file.",
 	.options = "format update only output color max-input quiet",
 	.own = check_options,
 	.run = check_command,
