@@ -776,6 +776,10 @@ static const struct gp_option sweep_options[] = {
 	{ "preset", 0, GP_OPTION_TEXT, GP_AT(preset), "quick|full",
 	  "Try the settings that people use: each by itself, or all "
 	  "combinations. Default: quick, if nothing else says what to try." },
+	{ "engine", 0, GP_OPTION_TEXT, GP_AT(engine), "NAME,...",
+	  "The allocators: names from gpupool help engines, and libraries such "
+	  "as ./mine.so; default: caching. PyTorch's settings are tried with "
+	  "PyTorch's allocator only." },
 	{ "set", 0, GP_OPTION_LIST, GP_AT(sets), "NAME=VALUE,...",
 	  "Try each of these values, combined with everything else: a setting "
 	  "by PyTorch's name, or torch, capacity or engine. none: not set; "
