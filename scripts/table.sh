@@ -108,9 +108,9 @@ with 80 GB: rank 0 of 1, 4, 8 or 16, with FSDP2 if there are several, four steps
 each (`tests/record/corpus/papers.py`; the numbers in a name are ranks and batch
 size). Those of GMLake are fine-tunings with LoRA, recomputation or neither; here
 their batches are ragged, as real texts are. Those of STAlloc have sequences of equal
-length; its pipelines and offloading are not included. The table has the memory
-reserved less than by `caching`, on average and at most, and the part of peak
-reserved memory that is not live:
+length; its pipelines and offloading are not included. The table shows how
+much less memory is reserved than by `caching`, on average and at most, and the part
+of peak reserved memory that is not live:
 
 END
 "$program" compare -q --format csv traces/recorded/papers | awk -F , '
@@ -148,10 +148,11 @@ END {
 cat << 'END'
 
 GMLake's paper reports 9.2 GB less than PyTorch on average, and 25 GB at most. The
-result here is similar; of its 10.4 GB, expandable segments save 8.7, with 1/160 of
-its calls. STAlloc's paper reports that 85.1 % of the fragmentation disappears, for
-programs that have up to 43 % of it with PyTorch; here 14 % becomes 9 %, because
-separate plans for each stream and pool leave some fragmentation.
+result here is similar; of the 10.4 GB that `stitch` saves, expandable segments save
+8.7 GB, with 1/160 of its calls. STAlloc's paper reports that 85.1 % of the
+fragmentation disappears, for programs that have up to 43 % of it with PyTorch; here
+14 % becomes 9 %, because separate plans for each stream and pool leave some
+fragmentation.
 
 END
 "$program" compare -q --markdown traces/recorded/papers
