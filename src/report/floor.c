@@ -138,6 +138,10 @@ static void print_packing(const struct gp_page *page,
 		    &(struct gp_page_row){ "Packing found",
 					   gp_bytes_text(f->height, bytes),
 					   note, GP_TONE_PLAIN });
+	if (f->height > f->bound && gp_spans_have_windows(&d->spans))
+		gp_page_line(page, GP_TONE_PLAIN, 2,
+			     "It makes no use of what a gap's window leaves "
+			     "free: a packing that does may need less.");
 }
 
 static void print_run(const struct gp_page *page,

@@ -111,25 +111,17 @@ static size_t plain_moments(const struct gp_spans *spans, bool with_gaps,
 	return n;
 }
 
-/* The first time at which most are in use. */
-static uint64_t plain_bound(const struct gp_spans *spans, uint64_t *time)
+/* The first time at which most bytes are in use. */
+static uint64_t plain_bound(const struct gp_spans *spans, uint64_t *first)
 {
-	static struct moment plain[MOST * 2 * (MOST_GAPS + 1)];
-	size_t n = plain_moments(spans, true, plain);
 	uint64_t most = 0;
 
-	*time = 0;
-	for (size_t i = 0; i < n; i++) {
-		uint64_t sum = 0;
-
-		for (size_t k = 0; k < spans->count; k++)
-			if (is_in_use(spans, k, plain[i].time))
-				sum += spans->items[k].size;
-		if (sum > most) {
-			most = sum;
-			*time = plain[i].time;
+	*first = 0;
+	for (uint64_t time = 0; time < 64; time++)
+		if (bytes_at(spans, time) > most) {
+			most = bytes_at(spans, time);
+			*first = time;
 		}
-	}
 	return most;
 }
 

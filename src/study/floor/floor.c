@@ -34,6 +34,7 @@ struct attempt {
 	uint64_t *offsets; /* of the packing in progress */
 	uint64_t target;   /* height that is good enough */
 	uint64_t work;	   /* steps left */
+	bool proves;	   /* what the search does not find is impossible */
 };
 
 static const char *const method_names[GP_FLOOR_METHODS] = {
@@ -309,7 +310,8 @@ static void search_lower(struct attempt *a, const struct graph *graph)
 
 		if (end == SEARCH_NONE)
 			no = capacity;
-		if (end == SEARCH_NONE && capacity == a->config->capacity)
+		if (end == SEARCH_NONE && capacity == a->config->capacity &&
+		    a->proves)
 			a->floor->is_impossible = true;
 		if (end != SEARCH_FOUND)
 			hard = capacity;
@@ -318,7 +320,7 @@ static void search_lower(struct attempt *a, const struct graph *graph)
 		capacity = hard + (a->floor->height - hard) / 2;
 		capacity -= capacity % grain;
 	}
-	if (a->floor->height - no <= grain)
+	if (a->floor->height - no <= grain && a->proves)
 		a->floor->is_least = true;
 }
 
@@ -488,7 +490,8 @@ void gp_floor_find(const struct gp_floor_config *config, struct gp_floor *floor)
 	struct attempt a = { .config = config,
 			     .spans = config->spans,
 			     .floor = floor,
-			     .work = work };
+			     .work = work,
+			     .proves = !gp_spans_have_windows(config->spans) };
 
 	*floor = (struct gp_floor){ .height = UINT64_MAX };
 	floor->bound = gp_floor_bound(config->spans, &floor->bound_time);

@@ -119,6 +119,10 @@ void gp_floor_find(const struct gp_floor_config *config,
 		   struct gp_floor *floor);
 void gp_floor_release(struct gp_floor *floor);
 
+/* Whether only some bytes of a span are in use during a gap. Packings make no
+ * use of that: the whole span counts as in use then. The bound does. */
+bool gp_spans_have_windows(const struct gp_spans *spans);
+
 /* Only the bound: the peak of bytes in use, and the first time of it. */
 uint64_t gp_floor_bound(const struct gp_spans *spans, uint64_t *time);
 

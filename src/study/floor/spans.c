@@ -227,12 +227,64 @@ size_t spans_moments(const struct gp_spans *spans, bool with_gaps,
 	return n;
 }
 
+bool gp_spans_have_windows(const struct gp_spans *spans)
+{
+	for (size_t i = 0; i < spans->gap_count; i++)
+		if (spans->gaps[i].to)
+			return true;
+	return false;
+}
+
+/* The parts of all spans between and within their gaps, as spans without gaps:
+ * within a gap, the bytes of its window. The caller frees the items. */
+static struct gp_spans make_parts(const struct gp_spans *spans)
+{
+	struct gp_spans parts = { .items = gp_mem_alloc(
+					  spans->count + 2 * spans->gap_count,
+					  sizeof(*parts.items)) };
+
+	for (size_t i = 0; i < spans->count; i++) {
+		struct gp_span part = spans->items[i];
+
+		part.gaps = 0;
+		for (uint32_t k = 0; k < spans->items[i].gaps; k++) {
+			const struct gp_span_gap *gap =
+				&spans->gaps[part.first_gap + k];
+
+			part.upper = gap->lower;
+			parts.items[parts.count++] = part;
+			part.lower = gap->upper;
+			if (gap->to)
+				parts.items[parts.count++] = (struct gp_span){
+					.lower = gap->lower,
+					.upper = gap->upper,
+					.size = gap->to - gap->from,
+				};
+		}
+		part.upper = spans->items[i].upper;
+		parts.items[parts.count++] = part;
+	}
+	return parts;
+}
+
+static uint64_t bound_of_parts(const struct gp_spans *spans, uint64_t *time)
+{
+	struct gp_spans parts = make_parts(spans);
+	uint64_t bound = gp_floor_bound(&parts, time);
+
+	free(parts.items);
+	return bound;
+}
+
 uint64_t gp_floor_bound(const struct gp_spans *spans, uint64_t *time)
 {
 	struct moment *moments;
-	size_t n = spans_moments(spans, true, &moments);
+	size_t n;
 	uint64_t now = 0, most = 0;
 
+	if (gp_spans_have_windows(spans))
+		return bound_of_parts(spans, time);
+	n = spans_moments(spans, true, &moments);
 	*time = 0;
 	for (size_t i = 0; i < n; i++) {
 		uint64_t size = spans->items[moments[i].span].size;
