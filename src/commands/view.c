@@ -41,6 +41,7 @@ struct seen {
 	struct gp_trace *trace; /* holds a reference */
 	struct gp_plan plan;
 	struct seen_device *devices;
+	struct gp_site_known *known; /* NULL: not yet */
 };
 
 /* The state of one run of the command. */
@@ -89,6 +90,7 @@ static void destroy_seen(void *made)
 	for (size_t i = 0; seen->devices && i < seen->trace->device_count; i++)
 		release_device(&seen->devices[i]);
 	free(seen->devices);
+	free(seen->known);
 	gp_plan_release(&seen->plan);
 	gp_trace_destroy(seen->trace);
 	free(seen);
@@ -251,12 +253,14 @@ static void make_by(const struct seen *seen, uint32_t d, enum gp_hold_by by)
 static enum gp_status make_view(struct session *s, struct gp_diag *diag)
 {
 	enum gp_hold_by by = (enum gp_hold_by)s->options->by;
-	const struct seen *seen = s->seen;
+	struct seen *seen = s->seen;
 	uint32_t d = 0;
 	enum gp_status status = choose_device(s, &d, diag);
 
 	if (status != GP_OK)
 		return status;
+	if (!seen->known)
+		seen->known = gp_sites_known(seen->plan.trace);
 	make_device(seen, d);
 	make_by(seen, d, by);
 	s->lifetimes = &seen->devices[d].lifetimes;
@@ -273,6 +277,7 @@ static enum gp_status make_view(struct session *s, struct gp_diag *diag)
 		.ranks = seen->devices[d].by[by].ranks,
 		.steps = &seen->devices[d].steps,
 		.sites = seen->devices[d].sites,
+		.known = seen->known,
 	};
 	return GP_OK;
 }

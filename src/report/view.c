@@ -78,7 +78,8 @@ const char *gp_view_holder(const struct gp_view *view,
 	case GP_HOLD_BY_MODULE:
 		return gp_module_words(view->trace, &c->owner, text);
 	default:
-		if (*gp_site_text(view->trace, c->site, text))
+		if (*gp_site_known_text(view->trace, view->known, c->site,
+					text))
 			return text;
 		snprintf(label, sizeof(label), "%s each, from no known line",
 			 GP_BYTES(c->most));
@@ -490,9 +491,10 @@ static void event_row(const struct gp_view *view,
 			table,
 			fields & GP_HAS_TEXT
 				? view->trace->texts[e->text]
-				: gp_site_text(view->trace,
-					       site_of(e, fields, view->sites),
-					       site),
+				: gp_site_known_text(
+					  view->trace, view->known,
+					  site_of(e, fields, view->sites),
+					  site),
 			safe),
 	};
 

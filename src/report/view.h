@@ -29,7 +29,8 @@ struct gp_view {
 	const struct askers *askers;
 	const uint32_t *ranks; /* gp_bands_ranks */
 	const struct gp_steps *steps;
-	const uint32_t *sites; /* gp_alloc_sites */
+	const uint32_t *sites;		   /* gp_alloc_sites */
+	const struct gp_site_known *known; /* gp_sites_known */
 };
 
 /* A moment: after an event, or before it. */

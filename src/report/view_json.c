@@ -260,8 +260,9 @@ static void emit_row(struct gp_emit *json, const struct gp_view *view,
 	if (e->time_us)
 		gp_emit_uint(json, "time_us", e->time_us);
 	if (site != GP_NO_SITE)
-		gp_emit_text(json, "site_name",
-			     gp_site_text(trace, site, text));
+		gp_emit_text(
+			json, "site_name",
+			gp_site_known_text(trace, view->known, site, text));
 	gp_emit_uint(json, "allocated_bytes", view->lifetimes->allocated[at]);
 	gp_emit_uint(json, "reserved_bytes", view->lifetimes->reserved[at]);
 	gp_emit_close(json, '}');

@@ -307,9 +307,17 @@ static size_t frame_word_length(const char *text)
 
 /* ---- what a stack stands for ---- */
 
-struct known {
+/* The innermost frame of the best kind above FRAME_NODE, and what runs below
+ * it. */
+struct gp_site_known {
 	uint32_t frame, op; /* sites, or GP_NO_SITE */
-	enum frame_kind op_kind;
+	enum frame_kind frame_kind, op_kind;
+};
+
+static const struct gp_site_known nothing_known = {
+	.frame = GP_NO_SITE,
+	.op = GP_NO_SITE,
+	.frame_kind = FRAME_LIBRARY, /* the least that is a line */
 };
 
 static const char *text_of(const struct gp_trace *trace, uint32_t site)
@@ -317,65 +325,70 @@ static const char *text_of(const struct gp_trace *trace, uint32_t site)
 	return trace->texts[trace->sites[site].text];
 }
 
-/* kinds: a cache by text; NULL: none. */
-static enum frame_kind kind_at(const struct gp_trace *trace, uint8_t *kinds,
-			       uint32_t site)
+/* Goes from a stack to that of one of its callees. Of equal operations the
+ * outermost is kept, and of PyTorch's internal frames the innermost, which
+ * differs most between stacks. */
+static void know_frame(struct gp_site_known *known, uint32_t site,
+		       enum frame_kind kind)
 {
-	uint32_t text = trace->sites[site].text;
-
-	if (!kinds)
-		return frame_kind_of(trace->texts[text]);
-	if (kinds[text] == FRAME_UNKNOWN)
-		kinds[text] = (uint8_t)frame_kind_of(trace->texts[text]);
-	return (enum frame_kind)kinds[text];
-}
-
-/* The innermost frame of the best kind; GP_NO_SITE: the stack has none. */
-static uint32_t frame_of(const struct gp_trace *trace, uint8_t *kinds,
-			 uint32_t site)
-{
-	enum frame_kind best = FRAME_NODE;
-	uint32_t found = GP_NO_SITE;
-
-	for (; site != GP_NO_SITE && best != FRAME_PROGRAM;
-	     site = trace->sites[site].caller) {
-		enum frame_kind kind = kind_at(trace, kinds, site);
-
-		if (kind > best) {
-			best = kind;
-			found = site;
-		}
-	}
-	return found;
-}
-
-/* The outermost frame of the best kind below another one; for PyTorch's
- * internal frames the innermost, which differs most between stacks. */
-static void find_op(const struct gp_trace *trace, uint8_t *kinds, uint32_t site,
-		    uint32_t frame, struct known *known)
-{
-	for (; site != frame; site = trace->sites[site].caller) {
-		enum frame_kind kind = kind_at(trace, kinds, site);
-
-		if (kind < FRAME_OTHER || kind > FRAME_NODE ||
-		    kind < known->op_kind ||
-		    (kind == known->op_kind && kind < FRAME_NATIVE))
-			continue;
+	if (kind >= known->frame_kind) {
+		*known = nothing_known;
+		known->frame = site;
+		known->frame_kind = kind;
+	} else if (kind >= FRAME_OTHER && kind <= FRAME_NODE &&
+		   (kind > known->op_kind ||
+		    (kind == known->op_kind && kind < FRAME_NATIVE))) {
 		known->op_kind = kind;
 		known->op = site;
 	}
 }
 
-static struct known known_of(const struct gp_trace *trace, uint8_t *kinds,
-			     uint32_t site)
+/* Next to a line, some kinds of operations add no information. */
+static struct gp_site_known as_shown(struct gp_site_known known)
 {
-	uint32_t frame = frame_of(trace, kinds, site);
-	struct known known = { frame, GP_NO_SITE, FRAME_UNKNOWN };
-
-	find_op(trace, kinds, site, frame, &known);
-	/* If there is a line of the program, these kinds add no information. */
-	if (frame != GP_NO_SITE && known.op_kind < FRAME_PART)
+	if (known.frame != GP_NO_SITE && known.op_kind < FRAME_PART)
 		known.op = GP_NO_SITE;
+	return known;
+}
+
+static struct gp_site_known known_of(const struct gp_trace *trace,
+				     uint32_t site)
+{
+	struct gp_site_known known = nothing_known;
+	uint32_t *stack = NULL;
+	size_t n = 0, room = 0;
+
+	for (; site != GP_NO_SITE; site = trace->sites[site].caller) {
+		GP_GROW(stack, n + 1, room);
+		stack[n++] = site;
+	}
+	while (n--)
+		know_frame(&known, stack[n],
+			   frame_kind_of(text_of(trace, stack[n])));
+	free(stack);
+	return as_shown(known);
+}
+
+struct gp_site_known *gp_sites_known(const struct gp_trace *trace)
+{
+	struct gp_site_known *known =
+		gp_mem_alloc(trace->site_count, sizeof(*known));
+	uint8_t *kinds = gp_mem_alloc(trace->text_count, 1);
+
+	/* Callers precede their callees. */
+	for (uint32_t i = 0; i < trace->site_count; i++) {
+		const struct gp_site *site = &trace->sites[i];
+		uint8_t *kind = &kinds[site->text];
+
+		if (*kind == FRAME_UNKNOWN)
+			*kind = (uint8_t)frame_kind_of(text_of(trace, i));
+		known[i] = site->caller == GP_NO_SITE ? nothing_known
+						      : known[site->caller];
+		know_frame(&known[i], i, (enum frame_kind) * kind);
+	}
+	for (uint32_t i = 0; i < trace->site_count; i++)
+		known[i] = as_shown(known[i]);
+	free(kinds);
 	return known;
 }
 
@@ -510,27 +523,23 @@ static void put_op(struct words *words, const char *text, enum frame_kind kind)
 
 #define UNKNOWN "no line of the program"
 
-const char *gp_site_text(const struct gp_trace *trace, uint32_t site,
-			 char text[GP_SITE_TEXT])
+static const char *known_text(const struct gp_trace *trace,
+			      const struct gp_site_known *known,
+			      char text[GP_SITE_TEXT])
 {
 	struct words words = { text, 0, GP_SITE_TEXT - 2 };
-	struct known known;
-	bool is_both;
+	bool is_both = known->frame != GP_NO_SITE && known->op != GP_NO_SITE;
 
 	*text = '\0';
-	if (site == GP_NO_SITE)
-		return text;
-	known = known_of(trace, NULL, site);
-	if (known.frame != GP_NO_SITE)
-		put_frame(&words, text_of(trace, known.frame), true);
-	is_both = known.frame != GP_NO_SITE && known.op != GP_NO_SITE;
+	if (known->frame != GP_NO_SITE)
+		put_frame(&words, text_of(trace, known->frame), true);
 	/* After a long frame there may be no room left for the operation. */
 	if (is_both && words.length + sizeof(" (x") > words.room)
 		return text;
 	if (is_both)
 		put(&words, " (", 2);
-	if (known.op != GP_NO_SITE)
-		put_op(&words, text_of(trace, known.op), known.op_kind);
+	if (known->op != GP_NO_SITE)
+		put_op(&words, text_of(trace, known->op), known->op_kind);
 	words.room = GP_SITE_TEXT; /* the bracket is always closed */
 	if (is_both)
 		put(&words, ")", 1);
@@ -539,29 +548,50 @@ const char *gp_site_text(const struct gp_trace *trace, uint32_t site,
 	return text;
 }
 
-const char *gp_site_place(const struct gp_trace *trace, uint32_t site,
-			  char text[GP_SITE_TEXT])
+const char *gp_site_text(const struct gp_trace *trace, uint32_t site,
+			 char text[GP_SITE_TEXT])
 {
-	struct words words = { text, 0, GP_SITE_TEXT };
-	struct known known;
+	struct gp_site_known known;
 
 	*text = '\0';
 	if (site == GP_NO_SITE)
 		return text;
-	known = known_of(trace, NULL, site);
+	known = known_of(trace, site);
+	return known_text(trace, &known, text);
+}
+
+const char *gp_site_known_text(const struct gp_trace *trace,
+			       const struct gp_site_known *known, uint32_t site,
+			       char text[GP_SITE_TEXT])
+{
+	*text = '\0';
+	return site == GP_NO_SITE ? text
+				  : known_text(trace, &known[site], text);
+}
+
+const char *gp_site_place(const struct gp_trace *trace, uint32_t site,
+			  char text[GP_SITE_TEXT])
+{
+	struct words words = { text, 0, GP_SITE_TEXT };
+	struct gp_site_known known;
+
+	*text = '\0';
+	if (site == GP_NO_SITE)
+		return text;
+	known = known_of(trace, site);
 	if (known.frame == GP_NO_SITE)
-		return gp_site_text(trace, site, text);
+		return known_text(trace, &known, text);
 	put_frame(&words, text_of(trace, known.frame), false);
 	return text;
 }
 
 uint32_t gp_site_frame(const struct gp_trace *trace, uint32_t site)
 {
-	struct known known;
+	struct gp_site_known known;
 
 	if (site == GP_NO_SITE)
 		return site;
-	known = known_of(trace, NULL, site);
+	known = known_of(trace, site);
 	return known.frame != GP_NO_SITE ? known.frame : known.op;
 }
 
@@ -586,15 +616,15 @@ enum gp_platform gp_trace_platform(const struct gp_trace *trace)
 
 bool gp_site_is_machinery(const struct gp_trace *trace, uint32_t site)
 {
-	return kind_at(trace, NULL, site) == FRAME_MACHINE;
+	return frame_kind_of(text_of(trace, site)) == FRAME_MACHINE;
 }
 
 /* ---- sites that are shown as one ---- */
 
 /* Operations are compared as text, because the kernels of one node have many
  * names. */
-static uint64_t key_of(const struct gp_trace *trace, const struct known *known,
-		       struct gp_intern *ops)
+static uint64_t key_of(const struct gp_trace *trace,
+		       const struct gp_site_known *known, struct gp_intern *ops)
 {
 	char text[GP_SITE_TEXT] = "";
 	struct words words = { text, 0, GP_SITE_TEXT };
@@ -610,13 +640,12 @@ static uint64_t key_of(const struct gp_trace *trace, const struct known *known,
 uint32_t *gp_sites_shown(const struct gp_trace *trace)
 {
 	uint32_t *shown = gp_mem_alloc(trace->site_count, sizeof(*shown));
-	uint8_t *kinds = gp_mem_alloc(trace->text_count, 1);
+	struct gp_site_known *known = gp_sites_known(trace);
 	struct gp_map first = { 0 };
 	struct gp_intern ops = { 0 };
 
 	for (uint32_t i = 0; i < trace->site_count; i++) {
-		struct known known = known_of(trace, kinds, i);
-		uint64_t key = key_of(trace, &known, &ops);
+		uint64_t key = key_of(trace, &known[i], &ops);
 
 		shown[i] = gp_map_get(&first, key);
 		if (shown[i] == GP_MAP_NONE) {
@@ -626,6 +655,6 @@ uint32_t *gp_sites_shown(const struct gp_trace *trace)
 	}
 	gp_intern_release(&ops);
 	gp_map_release(&first);
-	free(kinds);
+	free(known);
 	return shown;
 }

@@ -23,7 +23,14 @@
 const char *gp_site_text(const struct gp_trace *trace, uint32_t site,
 			 char text[GP_SITE_TEXT]);
 
-/* The same without function and operation if there is a line:
+/* What every stack stands for, by site, so that many texts take no longer than
+ * the sites are many, however deep stacks are; the caller frees the result. */
+struct gp_site_known *gp_sites_known(const struct gp_trace *trace);
+const char *gp_site_known_text(const struct gp_trace *trace,
+			       const struct gp_site_known *known, uint32_t site,
+			       char text[GP_SITE_TEXT]);
+
+/* gp_site_text() without function and operation if there is a line:
  * "model/layers.py:42". */
 const char *gp_site_place(const struct gp_trace *trace, uint32_t site,
 			  char text[GP_SITE_TEXT]);

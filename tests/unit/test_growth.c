@@ -3,13 +3,18 @@
  * A replay takes time in proportion to its events, however many streams and
  * pools there are, and however many of them one block was used on.  Twice the
  * events eight times over are far from 64 times the work: processor time of two
- * runs here, as a ratio.
+ * runs here, as a ratio. So does what is told of the sites of its requests,
+ * however deep a stack is.
  */
 #include <limits.h>
 #include <malloc.h>
+#include <string.h>
 #include <time.h>
 
 #include "played.h"
+#include "report/exchange/exchange.h"
+#include "study/metrics/change.h"
+#include "study/what_if/what_if.h"
 #include "suite.h"
 #include "trace_text.h"
 
@@ -138,18 +143,116 @@ static void waiting_for_unnamed(FILE *out, unsigned n)
 	waiting(out, n, false);
 }
 
+/* One stack, whose frames request memory each. */
+static void deep_stack(FILE *out, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		fprintf(out, "%s\"f%u\"", i ? "," : "{\"sites\":[", i);
+	for (unsigned i = 0; i < n; i++)
+		fprintf(out, "%s%d", i ? "," : "],\"callers\":[", (int)i - 1);
+	fprintf(out, "]}\n");
+	for (unsigned i = 0; i < n; i++)
+		fprintf(out,
+			"{\"op\":\"alloc\",\"id\":%u,\"size\":512,"
+			"\"site\":%u}\n",
+			i, i);
+}
+
+static void replay(struct gp_trace *trace)
+{
+	struct gp_replay_result result = replayed(trace);
+
+	gp_replay_release(&result);
+}
+
+static void share_out(struct gp_trace *trace)
+{
+	struct gp_replay_result result = replayed(trace);
+	struct gp_share *shares;
+
+	gp_share_out(trace, 0, &result, GP_SHARE_BY_SITE, &shares);
+	free(shares);
+	gp_replay_release(&result);
+}
+
+static void find_by_name(struct gp_trace *trace)
+{
+	struct gp_settings settings;
+	struct gp_what_if list[] = { { NULL, "f7" } };
+	struct gp_what_if_config config = {
+		.trace = trace,
+		.asked = list,
+		.count = 1,
+		.settings = &settings,
+		.engine = gp_engine_find("caching"),
+		.conf = "",
+		.capacity = &(uint64_t){ GP_UNLIMITED },
+	};
+	struct gp_what_ifs made;
+	struct gp_diag diag;
+	size_t rows;
+
+	gp_settings_init(&settings, GP_RELEASE_LAST);
+	list->row = gp_what_if_table(&rows);
+	while (strcmp(list->row->name, "without-site") != 0)
+		list->row++;
+	ck_assert_int_eq(gp_what_ifs_make(&config, &made, &diag), GP_OK);
+	gp_what_ifs_release(&made);
+}
+
+static void write_run(struct gp_trace *trace, enum gp_exchange_format format)
+{
+	FILE *out = fopen("/dev/null", "w");
+	struct gp_settings settings;
+	struct gp_replay_config config = run_of(trace, &settings);
+	const struct gp_exchange_config to = {
+		.format = format,
+		.trace = trace,
+		.settings = &settings,
+		.conf = "",
+		.name = "run",
+		.out = out,
+	};
+	struct gp_replay_result result;
+	struct gp_exchange *exchange;
+	struct gp_diag diag;
+
+	ck_assert_int_eq(gp_exchange_begin(&to, &exchange, &diag), GP_OK);
+	gp_exchange_listen(exchange, &config);
+	result = played(&config);
+	gp_exchange_add(exchange, &result);
+	gp_exchange_end(exchange);
+	gp_replay_release(&result);
+	fclose(out);
+}
+
+static void write_csv(struct gp_trace *trace)
+{
+	write_run(trace, GP_EXCHANGE_CSV);
+}
+
+static void write_perfetto(struct gp_trace *trace)
+{
+	write_run(trace, GP_EXCHANGE_PERFETTO);
+}
+
 static const struct {
 	const char *name;
 	author *write;
+	void (*work)(struct gp_trace *trace);
 } rows[] = {
-	{ "streams", streams },
-	{ "streams, emptied", streams_emptied },
-	{ "out of memory", out_of_memory },
-	{ "pools", pools },
-	{ "captures", captures },
-	{ "streams on a block", streams_on_a_block },
-	{ "blocks that wait for streams", waiting_for_streams },
-	{ "blocks that wait for unnamed streams", waiting_for_unnamed },
+	{ "streams", streams, replay },
+	{ "streams, emptied", streams_emptied, replay },
+	{ "out of memory", out_of_memory, replay },
+	{ "pools", pools, replay },
+	{ "captures", captures, replay },
+	{ "streams on a block", streams_on_a_block, replay },
+	{ "blocks that wait for streams", waiting_for_streams, replay },
+	{ "blocks that wait for unnamed streams", waiting_for_unnamed, replay },
+	{ "shares of a deep stack", deep_stack, share_out },
+	{ "names in a deep stack", deep_stack, find_by_name },
+	{ "a deep stack as CSV", deep_stack, write_csv },
+	{ "a deep stack for Perfetto", deep_stack, write_perfetto },
 };
 
 static struct gp_trace *make(author *write, unsigned n)
@@ -168,15 +271,14 @@ static struct gp_trace *make(author *write, unsigned n)
 	return trace;
 }
 
-/* Processor time of a replay, in ticks. */
-static clock_t cost(struct gp_trace *trace)
+/* Processor time, in ticks. */
+static clock_t cost(struct gp_trace *trace,
+		    void (*work)(struct gp_trace *trace))
 {
-	clock_t start = clock(), ticks;
-	struct gp_replay_result result = replayed(trace);
+	clock_t start = clock();
 
-	ticks = clock() - start;
-	gp_replay_release(&result);
-	return ticks;
+	work(trace);
+	return clock() - start;
 }
 
 static bool is_linear(clock_t small, clock_t large)
@@ -188,15 +290,16 @@ static bool is_linear(clock_t small, clock_t large)
  * good round is enough, and a busy machine has many to come to it. */
 START_TEST(test_time_is_linear)
 {
+	void (*work)(struct gp_trace * trace) = rows[_i].work;
 	struct gp_trace *few = make(rows[_i].write, SMALL);
 	struct gp_trace *many = make(rows[_i].write, SMALL * TIMES);
-	clock_t small = cost(few), large = cost(many);
+	clock_t small = cost(few, work), large = cost(many, work);
 
 	for (int i = 0; i < TRIES && !is_linear(small, large); i++) {
-		clock_t again = cost(few);
+		clock_t again = cost(few, work);
 
 		small = again < small ? again : small;
-		again = cost(many);
+		again = cost(many, work);
 		large = again < large ? again : large;
 	}
 	ck_assert_msg(is_linear(small, large),

@@ -14,6 +14,7 @@ struct csv {
 	FILE *out;
 	uint64_t addr; /* that the current alloc got, or 0 */
 	uint64_t ooms; /* so far */
+	struct gp_site_known *known;
 };
 
 static void *begin(const struct gp_exchange_config *config)
@@ -22,6 +23,7 @@ static void *begin(const struct gp_exchange_config *config)
 
 	csv->trace = config->trace;
 	csv->out = config->out;
+	csv->known = gp_sites_known(config->trace);
 	fputs("device,event,time_us,op,id,size,stream,pool,addr,reserved,"
 	      "allocated,active,requested,inactive_split,largest_free,segments,"
 	      "ooms,site\n",
@@ -126,7 +128,9 @@ static void look(void *state, struct gp_allocator *allocator, uint64_t event)
 	put(csv->out, csv->addr, csv->addr != 0);
 	put_memory(csv, allocator);
 	if (e->site != GP_NO_SITE)
-		gp_quote_csv_field(gp_site_text(t, e->site, site), csv->out);
+		gp_quote_csv_field(
+			gp_site_known_text(t, csv->known, e->site, site),
+			csv->out);
 	putc('\n', csv->out);
 	csv->addr = 0;
 }
@@ -142,6 +146,14 @@ static void end(void *state)
 	(void)state;
 }
 
+static void release(void *state)
+{
+	struct csv *csv = state;
+
+	free(csv->known);
+	free(csv);
+}
+
 const struct writer csv_writer = {
 	.begin = begin,
 	.device = begin_device,
@@ -149,5 +161,5 @@ const struct writer csv_writer = {
 	.look = look,
 	.result = result,
 	.end = end,
-	.release = free,
+	.release = release,
 };

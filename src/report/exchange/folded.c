@@ -57,11 +57,12 @@ static void put_line(const struct folded *f, uint32_t site, const char *leaf,
 {
 	const struct gp_trace *t = f->trace;
 	uint32_t texts[MOST_FRAMES];
-	size_t n = frame_stack_shown(t, site, texts);
 	const char *between = "";
+	size_t n;
 
 	if (!bytes)
 		return;
+	n = frame_stack_shown(t, site, texts);
 	if (t->device_count > 1) {
 		fprintf(f->out, "device %" PRIu32,
 			t->devices[f->device].device);

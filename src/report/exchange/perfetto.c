@@ -45,6 +45,7 @@ struct perfetto {
 	uint64_t first_us;
 	int64_t values[COUNTERS]; /* written last; -1: none */
 	bool has_events, is_in_step;
+	struct gp_site_known *known;
 };
 
 /* ---- one event ---- */
@@ -83,6 +84,7 @@ static void *begin(const struct gp_exchange_config *config)
 
 	p->trace = config->trace;
 	p->out = config->out;
+	p->known = gp_sites_known(p->trace);
 	p->first_us = ticks_first(p->trace);
 	fputs("{\"displayTimeUnit\":\"ms\",\"otherData\":{\"writer\":"
 	      "\"gpupool\",\"trace\":",
@@ -138,7 +140,7 @@ static void add_action(void *state, const struct gp_action *action,
 		char site[GP_SITE_TEXT];
 
 		fputs(",\"site\":", p->out);
-		gp_site_text(t, cause->site, site);
+		gp_site_known_text(t, p->known, cause->site, site);
 		gp_quote_json(site, strlen(site), p->out);
 	}
 	fputs("}}", p->out);
@@ -226,6 +228,14 @@ static void end(void *state)
 	fputs("]}\n", p->out);
 }
 
+static void release(void *state)
+{
+	struct perfetto *p = state;
+
+	free(p->known);
+	free(p);
+}
+
 const struct writer perfetto_writer = {
 	.begin = begin,
 	.device = begin_device,
@@ -233,5 +243,5 @@ const struct writer perfetto_writer = {
 	.look = look,
 	.result = end_device,
 	.end = end,
-	.release = free,
+	.release = release,
 };

@@ -171,6 +171,8 @@ static void sum(const struct gp_device_trace *device,
 
 static void name_shares(const struct gp_trace *trace, struct sharing *sharing)
 {
+	struct gp_site_known *known = gp_sites_known(trace);
+
 	for (size_t i = 0; i < sharing->count; i++) {
 		struct gp_share *share = &sharing->shares[i];
 
@@ -178,8 +180,10 @@ static void name_shares(const struct gp_trace *trace, struct sharing *sharing)
 			share->floor = i ? UINT64_C(1) << (i - 1) : 0;
 		else if (i < trace->site_count &&
 			 (share->requests || share->blocks))
-			gp_site_text(trace, (uint32_t)i, share->name);
+			gp_site_known_text(trace, known, (uint32_t)i,
+					   share->name);
 	}
+	free(known);
 }
 
 /* Moves the shares that have anything to the front; returns their number. */

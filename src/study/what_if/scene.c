@@ -140,17 +140,20 @@ static bool find_named(struct which *which, const char *name)
 {
 	const struct gp_trace *trace = which->trace;
 	uint32_t *shown = gp_sites_shown(trace);
+	struct gp_site_known *known = gp_sites_known(trace);
 	char text[GP_SITE_TEXT];
 	bool is_found = false;
 
 	/* shown[i] <= i: the first site with a name precedes the others. */
 	for (uint32_t i = 0; i < trace->site_count; i++) {
 		which->sites[i] =
-			shown[i] == i
-				? !strcmp(gp_site_text(trace, i, text), name)
-				: which->sites[shown[i]];
+			shown[i] == i ? !strcmp(gp_site_known_text(trace, known,
+								   i, text),
+						name)
+				      : which->sites[shown[i]];
 		is_found |= which->sites[i];
 	}
+	free(known);
 	free(shown);
 	return is_found;
 }
