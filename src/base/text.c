@@ -2,8 +2,10 @@
 /* Texts: quoting for JSON, CSV and shells, Base64, choices of words. */
 #include "base/text.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/safe.h"
 #include "base/utf8.h"
 
@@ -12,10 +14,20 @@
 /* Spreadsheets evaluate such a field as a formula, which may run anything. */
 static bool is_formula(const char *text)
 {
-	return *text && strchr("=+-@\t\r", *text);
+	return *text && strchr("=+-@", *text);
 }
 
-void gp_quote_csv(const char *text, FILE *out)
+/* CSV has no escapes. The caller frees it. */
+static char *safe_copy(const char *text)
+{
+	size_t room = strlen(text) + 1;
+	char *safe = gp_mem_alloc(room, 1);
+
+	gp_safe_text(text, safe, room);
+	return safe;
+}
+
+static void quote(const char *text, FILE *out)
 {
 	putc('"', out);
 	if (is_formula(text))
@@ -28,12 +40,23 @@ void gp_quote_csv(const char *text, FILE *out)
 	putc('"', out);
 }
 
+void gp_quote_csv(const char *text, FILE *out)
+{
+	char *safe = safe_copy(text);
+
+	quote(safe, out);
+	free(safe);
+}
+
 void gp_quote_csv_field(const char *text, FILE *out)
 {
-	if (text[strcspn(text, ",\"\r\n")] || is_formula(text))
-		gp_quote_csv(text, out);
+	char *safe = safe_copy(text);
+
+	if (safe[strcspn(safe, ",\"")] || is_formula(safe))
+		quote(safe, out);
 	else
-		fputs(text, out);
+		fputs(safe, out);
+	free(safe);
 }
 
 /* UTF-16, as JSON's escapes are. */

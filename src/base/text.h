@@ -11,7 +11,8 @@
 
 /*
  * Fields of CSV (RFC 4180). A field that a spreadsheet would evaluate as a
- * formula (= + - @) is prefixed with a quote '.
+ * formula (= + - @) is prefixed with a quote '. What a terminal or a log would
+ * interpret becomes "?" (base/safe.h).
  */
 
 /* Always quoted. */
