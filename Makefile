@@ -144,7 +144,8 @@ CUDAS := 12 13
 SIMCUDA := $(CUDAS:%=$(B)/simcuda/%/libgpupool-simcuda.so)
 SIMCUDA_SRC := $(wildcard src/simcuda/*.c src/simcuda/program/*.c) \
 	src/device/sim.c src/device/space.c \
-	src/base/map.c src/base/mem.c src/record/plans_wire.c \
+	src/base/map.c src/base/mem.c src/base/utf8.c \
+	src/record/plans_wire.c \
 	$(patsubst %,$(B)/texts/%.c,$(wildcard src/simcuda/program/*.py))
 
 # What is made, in a few words; V=1 shows the commands.

@@ -64,6 +64,36 @@ START_TEST(test_a_closed_one_holds_what_was_put)
 }
 END_TEST
 
+/* A name may be cut within a character. */
+START_TEST(test_a_text_is_json_whatever_is_in_it)
+{
+	static const char *const texts[][2] = {
+		{ "a \"b\" \\ c", "a \\\"b\\\" \\\\ c" },
+		{ "a\tb\n", "ab" },
+		{ "caf\u00e9 \u4e2d \U0001f600",
+		  "caf\u00e9 \u4e2d \U0001f600" },
+		{ "caf\xc3", "caf?" },
+		{ "\xe9t\xe9 \xed\xa0\x80", "?t? ???" },
+	};
+	char read[64];
+
+	for (size_t i = 0; i < COUNT_OF(texts); i++) {
+		FILE *file;
+
+		set_path();
+		ck_assert(journal_open(path));
+		journal_put_escaped(texts[i][0]);
+		journal_close();
+		file = fopen(path, "rb");
+		ck_assert_ptr_nonnull(file);
+		read[fread(read, 1, sizeof(read) - 1, file)] = '\0';
+		fclose(file);
+		unlink(path);
+		ck_assert_str_eq(read, texts[i][1]);
+	}
+}
+END_TEST
+
 START_TEST(test_one_whose_writer_was_killed_does_too)
 {
 	pid_t child;
@@ -137,6 +167,7 @@ int main(void)
 {
 	const struct suite_test tests[] = {
 		{ test_a_closed_one_holds_what_was_put, 0 },
+		{ test_a_text_is_json_whatever_is_in_it, 0 },
 		{ test_one_whose_writer_was_killed_does_too, 0 },
 		{ test_a_full_disk_ends_it_and_not_the_program, 0 },
 		{ test_one_that_is_there_is_left_alone, 0 },

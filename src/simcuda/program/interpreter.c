@@ -260,9 +260,9 @@ static void put_place(const struct place *place, uint32_t caller)
 	object *name = py.PyObject_GetAttrString(place->code, "co_name");
 	const char *texts[] = { file ? py.PyUnicode_AsUTF8(file) : NULL,
 				name ? py.PyUnicode_AsUTF8(name) : NULL };
-	char text[900];
+	char text[PATH_MAX + 300];
 
-	snprintf(text, sizeof(text), "%.600s:%d %.200s",
+	snprintf(text, sizeof(text), "%.*s:%d %.200s", PATH_MAX,
 		 texts[0] ? texts[0] : "?", place->line,
 		 texts[1] ? texts[1] : "?");
 	py.PyErr_Clear();

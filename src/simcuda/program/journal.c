@@ -10,6 +10,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/utf8.h"
+
 #define WINDOW ((size_t)1 << 20)
 
 static struct {
@@ -71,6 +73,22 @@ void journal_put(const char *text, size_t length)
 		length -= n;
 		if (journal.used == WINDOW)
 			next_window();
+	}
+}
+
+void journal_put_escaped(const char *text)
+{
+	size_t length = strlen(text), bytes;
+
+	for (; length; text += bytes, length -= bytes) {
+		bytes = gp_utf8_character(text, length);
+		if (*text == '"' || *text == '\\')
+			journal_put("\\", 1);
+		if (!bytes)
+			journal_put("?", 1);
+		else if ((unsigned char)*text >= ' ')
+			journal_put(text, bytes);
+		bytes += !bytes;
 	}
 }
 

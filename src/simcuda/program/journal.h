@@ -14,6 +14,9 @@
 /* false: the file cannot be created, or exists; then the others do nothing. */
 bool journal_open(const char *path);
 void journal_put(const char *text, size_t length);
+/* A text as within a JSON string: without control characters, and with "?" for
+ * each byte that is not UTF-8, as one such byte makes a file unreadable. */
+void journal_put_escaped(const char *text);
 void journal_close(void);
 
 /* Formats like vsnprintf, several times as fast, for the few conversions used

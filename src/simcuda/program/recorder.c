@@ -69,14 +69,9 @@ void recorder_end(void)
 
 void recorder_put_text(const char *text)
 {
-	entries_put("\"");
-	for (; *text; text++) {
-		if (*text == '"' || *text == '\\')
-			entries_put("\\%c", *text);
-		else if ((unsigned char)*text >= ' ')
-			entries_put("%c", *text);
-	}
-	entries_put("\"");
+	journal_put("\"", 1);
+	journal_put_escaped(text);
+	journal_put("\"", 1);
 }
 
 void recorder_put_pool(const uint64_t pool[2])
