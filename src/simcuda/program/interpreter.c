@@ -217,9 +217,11 @@ struct place {
 	int line;
 };
 
-/* Innermost first. */
+/* Innermost first. A garbage collection would run the program's finalizers
+ * here, which may request memory themselves. */
 static size_t walk(struct place places[MOST_FRAMES])
 {
+	struct collector collector = collector_stop();
 	object *frame =
 		py.PyThreadState_GetFrame(py.PyGILState_GetThisThreadState());
 	size_t count = 0;
@@ -230,6 +232,7 @@ static size_t walk(struct place places[MOST_FRAMES])
 	}
 	if (frame)
 		py.Py_DecRef(frame);
+	collector_go_on(&collector);
 	return count;
 }
 
@@ -311,31 +314,32 @@ static uint32_t site_of_node(void)
 	return site;
 }
 
-/* The site of the Python functions that this thread executes. */
-static uint32_t site_of_stack(void)
+static uint32_t site_of_stack(const struct place *places, size_t count)
 {
-	struct place places[MOST_FRAMES];
 	uint32_t site = NO_SITE;
 
-	for (size_t i = walk(places); i--;)
-		site = site_of(&places[i], site);
+	while (count--)
+		site = site_of(&places[count], site);
 	return site;
 }
 
 uint32_t interpreter_site(void)
 {
-	uint32_t site = NO_SITE;
+	struct place places[MOST_FRAMES];
+	size_t count = 0;
+	uint32_t site;
 	bool runs_python;
 	int state = 0;
 
 	if (!program.is_there || !program.wishes.has_stacks)
 		return NO_SITE;
 	runs_python = py.PyGILState_GetThisThreadState() != NULL;
-	if (runs_python)
+	if (runs_python) {
 		state = py.PyGILState_Ensure();
+		count = walk(places);
+	}
 	pthread_mutex_lock(&program.lock);
-	if (runs_python)
-		site = site_of_stack();
+	site = site_of_stack(places, count);
 	if (site == NO_SITE && node_name)
 		site = site_of_node();
 	pthread_mutex_unlock(&program.lock);

@@ -54,9 +54,11 @@ static void watch_races(int device)
 
 void tracker_ask(size_t bytes)
 {
+	uint32_t site = interpreter_site(); /* may run other requests */
+
+	asking_site = site;
 	asked_bytes = bytes;
 	is_told = false;
-	asking_site = interpreter_site();
 	watch_races(process_current_device());
 }
 
