@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,12 +38,15 @@ static struct {
 	char file[64]; /* its name, without ".jsonl" */
 } recorder = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
+static _Thread_local bool holds_lock;
+
 /* ---- for the other files ---- */
 
 bool recorder_enter(void)
 {
 	pthread_mutex_lock(&recorder.lock);
-	if (recorder.is_open)
+	holds_lock = recorder.is_open;
+	if (holds_lock)
 		return true;
 	pthread_mutex_unlock(&recorder.lock);
 	return false;
@@ -50,6 +54,7 @@ bool recorder_enter(void)
 
 void recorder_leave(void)
 {
+	holds_lock = false;
 	pthread_mutex_unlock(&recorder.lock);
 }
 
@@ -349,14 +354,40 @@ static void finish_at_exit(void)
 	finish();
 }
 
+static volatile sig_atomic_t exit_status;
+
+static void exit_now(int signal)
+{
+	(void)signal;
+	syscall(SYS_exit_group, exit_status);
+}
+
+/* The handler of a signal may have interrupted what holds a lock. */
+#define EXIT_PATIENCE_S 10
+
+static void exit_in_time(void)
+{
+	const struct sigaction now = { .sa_handler = exit_now };
+	sigset_t alarms;
+
+	sigemptyset(&alarms);
+	sigaddset(&alarms, SIGALRM);
+	sigaction(SIGALRM, &now, NULL);
+	pthread_sigmask(SIG_UNBLOCK, &alarms, NULL);
+	alarm(EXIT_PATIENCE_S);
+}
+
 /* Exported as _exit (Makefile), as os._exit skips exit handlers. Children of
  * vfork, which share this process's memory, and children of fork call it too.
- */
+ * What is not finished is as after a crash. */
 void simcuda_exit(int status);
 void simcuda_exit(int status)
 {
-	if (recorder.is_open && recorder.process == getpid())
+	exit_status = status;
+	if (recorder.is_open && recorder.process == getpid() && !holds_lock) {
+		exit_in_time();
 		finish_at_exit();
+	}
 	syscall(SYS_exit_group, status);
 	__builtin_unreachable();
 }
