@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "base/mem.h"
 
 struct gp_intern_slot {
@@ -13,9 +14,10 @@ struct gp_intern_slot {
 	size_t length;
 };
 
-static uint32_t hash_of(const char *text, size_t length)
+static uint32_t hash_of(const struct gp_intern *intern, const char *text,
+			size_t length)
 {
-	uint32_t hash = 2166136261u;
+	uint32_t hash = 2166136261u ^ intern->seed;
 
 	for (size_t i = 0; i < length; i++)
 		hash = (hash ^ (unsigned char)text[i]) * 16777619u;
@@ -29,6 +31,9 @@ static void grow(struct gp_intern *intern)
 
 	intern->slots_room = old_room ? old_room * 2 : 64;
 	intern->slots = gp_mem_alloc(intern->slots_room, sizeof(*old));
+	/* As in map.c: no file can have texts of one hash. */
+	if (!old)
+		intern->seed = (uint32_t)gp_hash64((uintptr_t)intern->slots);
 	for (i = 0; i < old_room; i++) {
 		if (!old[i].number)
 			continue;
@@ -67,11 +72,12 @@ static struct gp_intern_slot *find(const struct gp_intern *intern,
 
 uint32_t gp_intern(struct gp_intern *intern, const char *text, size_t length)
 {
-	uint32_t hash = hash_of(text, length);
 	struct gp_intern_slot *slot;
+	uint32_t hash;
 
 	if (intern->count >= intern->slots_room / 2)
 		grow(intern);
+	hash = hash_of(intern, text, length);
 	slot = find(intern, hash, text, length);
 	if (!slot->number)
 		*slot = (struct gp_intern_slot){ hash,
@@ -86,7 +92,9 @@ uint32_t gp_intern_find(const struct gp_intern *intern, const char *text,
 	if (!intern->slots_room)
 		return GP_INTERN_NONE;
 	/* A free slot has number 0, so the result is GP_INTERN_NONE. */
-	return find(intern, hash_of(text, length), text, length)->number - 1;
+	return find(intern, hash_of(intern, text, length), text, length)
+		       ->number -
+	       1;
 }
 
 void gp_intern_release(struct gp_intern *intern)

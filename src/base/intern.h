@@ -19,6 +19,7 @@ struct gp_intern {
 	size_t count, texts_room;
 	struct gp_intern_slot *slots;
 	size_t slots_room;
+	uint32_t seed; /* of the hashes */
 };
 
 uint32_t gp_intern(struct gp_intern *intern, const char *text, size_t length);

@@ -3,6 +3,7 @@
 #include "base/map.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 #include "suite.h"
 
@@ -127,6 +128,57 @@ START_TEST(test_it_stays_half_empty)
 }
 END_TEST
 
+/* The number x for which x ^ x >> bits is y. */
+static uint64_t unshifted(uint64_t y, unsigned bits)
+{
+	uint64_t x = y;
+
+	for (unsigned done = bits; done < 64; done += bits)
+		x = y ^ x >> bits;
+	return x;
+}
+
+/* Whose gp_hash64() is hash: each step of it undone. */
+static uint64_t key_of(uint64_t hash)
+{
+	hash = unshifted(hash, 31) * UINT64_C(0x319642b2d24d8ec3);
+	return unshifted(unshifted(hash, 27) * UINT64_C(0x96de1b173f119089),
+			 30);
+}
+
+#define MANY 20000
+
+static clock_t cost(const uint64_t *keys)
+{
+	struct gp_map map = { 0 };
+	clock_t start = clock();
+
+	for (uint32_t i = 0; i < MANY; i++)
+		gp_map_put(&map, keys[i], i);
+	gp_map_release(&map);
+	return clock() - start;
+}
+
+/* Who writes a file chooses the keys, such as the ids of its blocks. */
+START_TEST(test_keys_chosen_to_collide_do_not)
+{
+	uint64_t *chosen = malloc(MANY * sizeof(*chosen));
+	uint64_t *others = malloc(MANY * sizeof(*others)), random = 1;
+	clock_t a, b;
+
+	for (uint64_t i = 0; i < MANY; i++) {
+		chosen[i] = key_of((i + 1) << 40);
+		ck_assert_uint_eq(gp_hash64(chosen[i]), (i + 1) << 40);
+		others[i] = next_random(&random);
+	}
+	a = cost(chosen);
+	b = cost(others);
+	ck_assert_msg(a < 20 * (b + 1000), "%ld and %ld", (long)a, (long)b);
+	free(chosen);
+	free(others);
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
@@ -134,6 +186,7 @@ int main(void)
 		{ test_an_empty_map_has_nothing, 0 },
 		{ test_every_key_is_a_key, 0 },
 		{ test_it_stays_half_empty, 0 },
+		{ test_keys_chosen_to_collide_do_not, 0 },
 	};
 
 	return suite_run("map", tests, COUNT_OF(tests));
