@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Finalizers that request memory, which a garbage collection runs at any time."""
+"""Finalizers that request memory, which a garbage collection runs anytime."""
 
 import gc
 
