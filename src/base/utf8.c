@@ -75,6 +75,15 @@ bool gp_utf8_is_clean(const char *text, size_t length)
 	return true;
 }
 
+int gp_utf8_within(const char *text, size_t most)
+{
+	size_t n = strnlen(text, most);
+
+	while (n && ((unsigned char)text[n] & 0xc0) == 0x80)
+		n--;
+	return (int)n;
+}
+
 size_t gp_utf8_clean(const char *text, size_t length, char *out)
 {
 	const size_t mark = sizeof(replacement) - 1;

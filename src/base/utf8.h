@@ -21,6 +21,11 @@ size_t gp_utf8_put_xml(const char *text, size_t length, FILE *out);
 /* True for valid UTF-8 (RFC 3629) without NULs. */
 bool gp_utf8_is_clean(const char *text, size_t length);
 
+/* The bytes of the whole characters of a text that fit into so many; as two
+ * arguments for "%.*s". */
+int gp_utf8_within(const char *text, size_t most);
+#define GP_WITHIN(most, text) gp_utf8_within((text), (most)), (text)
+
 /*
  * Copies text, replacing each byte that is not part of valid UTF-8, and each
  * NUL, by U+FFFD. out has room for 3 * length bytes; returns the bytes written.

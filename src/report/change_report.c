@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/utf8.h"
 #include "gpupool/study.h"
 #include "report/emit.h"
 #include "report/group.h"
@@ -705,8 +706,8 @@ static void print_only(const struct gp_page *page, const char *label,
 		       size_t count, const char *name)
 {
 	if (count)
-		gp_page_field(page, label, "%s, such as %.120s",
-			      GP_PLURAL(count, "file"), name);
+		gp_page_field(page, label, "%s, such as %.*s",
+			      GP_PLURAL(count, "file"), GP_WITHIN(120, name));
 }
 
 /* Files of one side that have nothing to be compared with. */
@@ -735,8 +736,8 @@ static const char *pair_name(const struct gp_change_ranks *ranks,
 	if (c->a.trace->device_count > 1 || c->b.trace->device_count > 1)
 		snprintf(device, sizeof(device), ", device %" PRIu32,
 			 c->device);
-	snprintf(text, PAIR_NAME, "%.200s%s", is_one ? c->a.name : c->b.name,
-		 device);
+	snprintf(text, PAIR_NAME, "%.*s%s",
+		 GP_WITHIN(200, is_one ? c->a.name : c->b.name), device);
 	return text;
 }
 

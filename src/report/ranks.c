@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/sorted.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "report/emit.h"
 #include "report/head.h"
 #include "report/svg_parts.h"
@@ -51,14 +52,15 @@ static const char *title_of(const struct gp_ranks *ranks, const char *path,
 	char others[48] = "";
 
 	if (!ranks || ranks->files == 1) {
-		snprintf(text, RANKS_TITLE, "%.200s", gp_page_name(path));
+		snprintf(text, RANKS_TITLE, "%.*s",
+			 GP_WITHIN(200, gp_page_name(path)));
 		return text;
 	}
 	if (ranks->count > 1 && like(ranks, path))
 		snprintf(others, sizeof(others), " and %zu like it",
 			 like(ranks, path));
-	snprintf(text, RANKS_TITLE, "%.200s%s, %s of %zu ranks",
-		 name_of(ranks, path), others,
+	snprintf(text, RANKS_TITLE, "%.*s%s, %s of %zu ranks",
+		 GP_WITHIN(200, name_of(ranks, path)), others,
 		 ranks->count == 1 ? "one" : which, ranks->files);
 	return text;
 }
@@ -97,10 +99,12 @@ const char *ranks_name(const struct gp_ranks *ranks, size_t index,
 {
 	size_t class = ranks ? gp_ranks_class_of(ranks, index) : 0;
 
-	snprintf(text, RANKS_TITLE, "%.200s",
-		 ranks && ranks->files > 1
-			 ? name_of(ranks, ranks->classes[class].paths[0])
-			 : "it");
+	snprintf(
+		text, RANKS_TITLE, "%.*s",
+		GP_WITHIN(200, ranks && ranks->files > 1
+				       ? name_of(ranks,
+						 ranks->classes[class].paths[0])
+				       : "it"));
 	return text;
 }
 
@@ -137,8 +141,8 @@ static void say_groups(struct gp_words *words, const struct gp_ranks *ranks,
 
 		if (i == most || class->count < 2)
 			continue;
-		gp_say(words, ", %zu are as %.80s", class->count,
-		       name_of(ranks, class->paths[0]));
+		gp_say(words, ", %zu are as %.*s", class->count,
+		       GP_WITHIN(80, name_of(ranks, class->paths[0])));
 		named++;
 	}
 	if (groups > named)
@@ -160,8 +164,8 @@ static void say_single(struct gp_words *words, const struct gp_ranks *ranks)
 
 		if (class->count > 1)
 			continue;
-		gp_say(words, "%s%.80s", before,
-		       name_of(ranks, class->paths[0]));
+		gp_say(words, "%s%.*s", before,
+		       GP_WITHIN(80, name_of(ranks, class->paths[0])));
 		named++;
 	}
 	if (count > named)
@@ -224,8 +228,8 @@ static void say_others(struct gp_words *words, const struct gp_ranks *ranks)
 
 		if (is_as_first(ranks, i))
 			continue;
-		gp_say(words, "%s%.80s by 2.%u with %.120s",
-		       named++ ? "; " : "", name_of(ranks, class->paths[0]),
+		gp_say(words, "%s%.*s by 2.%u with %.120s", named++ ? "; " : "",
+		       GP_WITHIN(80, name_of(ranks, class->paths[0])),
 		       class->release, gp_head_settings(class->conf));
 	}
 }
@@ -240,9 +244,9 @@ static struct gp_words how_recorded(const struct gp_ranks *ranks,
 	if (!others)
 		return words;
 	if (settings == RANKS_OWN_SETTINGS)
-		gp_say(&words, "%.80s by 2.%u with %.120s; ",
-		       name_of(ranks, first->paths[0]), first->release,
-		       gp_head_settings(first->conf));
+		gp_say(&words, "%.*s by 2.%u with %.120s; ",
+		       GP_WITHIN(80, name_of(ranks, first->paths[0])),
+		       first->release, gp_head_settings(first->conf));
 	if (settings == RANKS_BRIEFLY)
 		gp_say(&words,
 		       "%zu of %zu by another release or with other "
@@ -259,7 +263,8 @@ static struct gp_words how_recorded(const struct gp_ranks *ranks,
 	if (2 * files < ranks->files)
 		gp_say(&words, "most were");
 	else
-		gp_say(&words, "%.80s was", name_of(ranks, first->paths[0]));
+		gp_say(&words, "%.*s was",
+		       GP_WITHIN(80, name_of(ranks, first->paths[0])));
 	return words;
 }
 
@@ -268,9 +273,9 @@ static struct gp_words how_unread(const struct gp_ranks *ranks)
 	struct gp_words words = { "" };
 
 	for (size_t i = 0; i < ranks->unread_count && i < NAMED; i++)
-		gp_say(&words, "%s%.80s: %.160s", i ? "; " : "",
-		       gp_page_name(ranks->unread[i].path),
-		       ranks->unread[i].reason);
+		gp_say(&words, "%s%.*s: %.*s", i ? "; " : "",
+		       GP_WITHIN(80, gp_page_name(ranks->unread[i].path)),
+		       GP_WITHIN(160, ranks->unread[i].reason));
 	if (ranks->unread_count > NAMED)
 		gp_say(&words, "; and %zu more", ranks->unread_count - NAMED);
 	return words;
@@ -299,8 +304,8 @@ static struct gp_words how_idle(const struct gp_ranks *ranks)
 		files += class->count;
 		states += has_state(class->trace) ? class->count : 0;
 		for (size_t k = 0; k < class->count && named < NAMED; k++)
-			gp_say(&words, "%s%.80s", named++ ? ", " : "",
-			       name_of(ranks, class->paths[k]));
+			gp_say(&words, "%s%.*s", named++ ? ", " : "",
+			       GP_WITHIN(80, name_of(ranks, class->paths[k])));
 	}
 	if (files > named)
 		gp_say(&words, " and %zu more", files - named);
@@ -514,8 +519,9 @@ void ranks_side(const struct gp_page *page, const char *label,
 	struct gp_words alike = how_alike(ranks), unread = how_unread(ranks);
 
 	if (ranks->files == 1)
-		snprintf(alike.text, sizeof(alike.text), "%.200s",
-			 name_of(ranks, ranks->classes[0].paths[0]));
+		snprintf(alike.text, sizeof(alike.text), "%.*s",
+			 GP_WITHIN(200,
+				   name_of(ranks, ranks->classes[0].paths[0])));
 	gp_page_field(page, label, "%s%s%s", alike.text,
 		      *unread.text ? "; not read: " : "", unread.text);
 }
@@ -702,7 +708,8 @@ static void print_name(const struct gp_page *page, const struct gp_ranks *ranks,
 	const struct gp_trace *trace = class->trace;
 	char name[RANKS_TITLE];
 
-	snprintf(name, sizeof(name), "%.200s", name_of(ranks, class->paths[0]));
+	snprintf(name, sizeof(name), "%.*s",
+		 GP_WITHIN(200, name_of(ranks, class->paths[0])));
 	if (trace->device_count > 1)
 		snprintf(name + strlen(name), sizeof(name) - strlen(name),
 			 ", device %u",
