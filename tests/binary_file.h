@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A binary trace's bytes, of which tests change some. */
+/* The bytes of a binary trace, some of which tests change. */
 #ifndef TESTS_BINARY_FILE_H
 #define TESTS_BINARY_FILE_H
 
 #include "trace_text.h"
 
-/* A bit of everything; owners that it lists, and the one of its first block. */
+/* A bit of everything; a list of owners, and the owner of its first block. */
 #define SMALL_TRACE(owners, owner)                                             \
 	"{\"format\": \"gpupool-trace\", \"version\": 1, \"settings\": \"\","  \
 	" \"sites\": [\"main\", \"f\"], \"callers\": [-1, 0]," owners          \
@@ -41,7 +41,7 @@ static inline void release(struct file *file)
 	free(file->bytes);
 }
 
-/* Refused with a message, or a trace that can be walked through. */
+/* The file must be refused with a message, or be a trace that can be walked. */
 static inline bool is_survived(const char *bytes, size_t n)
 {
 	struct gp_trace *trace, *copy;

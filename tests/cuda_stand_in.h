@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The CUDA runtime without a device (src/simcuda), linked into a test, as
- * gpupool/cuda.h loads one; a test may put its own functions in its place.
+ * The CUDA runtime without a device (src/simcuda), linked into a test instead
+ * of loaded by gpupool/cuda.h; a test may replace single functions by its own.
  */
 #ifndef TESTS_CUDA_STAND_IN_H
 #define TESTS_CUDA_STAND_IN_H
@@ -15,7 +15,7 @@
 #include "simcuda/api/cuda_runtime_api.h"
 #include "suite.h"
 
-/* Where stand_in_own.name is set, own takes its place. */
+/* If stand_in_own.name is set, own replaces the function of that name. */
 static struct {
 	const char *name;
 	void *own;
@@ -42,7 +42,7 @@ static inline void *stand_in_find(const char *name)
 	return NULL;
 }
 
-/* A microsecond passes whenever somebody looks. */
+/* Each time somebody reads the clock, a microsecond passes. */
 static inline double stand_in_now(void)
 {
 	static double now;

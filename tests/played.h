@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs, for tests: what-ifs by the newest release, on a device without end,
- * unless a test says otherwise.
+ * Runs for tests: what-ifs by the newest release, on a device with unlimited
+ * memory, unless a test says otherwise.
  */
 #ifndef TESTS_PLAYED_H
 #define TESTS_PLAYED_H
@@ -11,7 +11,7 @@
 #include "gpupool/replay.h"
 #include "gpupool/knob.h"
 
-/* settings: written, to that release's defaults. */
+/* Sets settings to that release's defaults. */
 static inline struct gp_replay_config run_of(const struct gp_trace *trace,
 					     struct gp_settings *settings)
 {
@@ -25,7 +25,7 @@ static inline struct gp_replay_config run_of(const struct gp_trace *trace,
 	};
 }
 
-/* Must be possible. */
+/* The run must succeed. */
 static inline struct gp_replay_result played(
 	const struct gp_replay_config *config)
 {

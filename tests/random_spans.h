@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Spans that look random, for tests that compare with a plain computation. */
+/* Pseudorandom spans, for tests that compare with a straightforward
+ * computation. */
 #ifndef TESTS_RANDOM_SPANS_H
 #define TESTS_RANDOM_SPANS_H
 
@@ -8,7 +9,7 @@
 
 #define MOST_RANDOM_SPANS 800
 
-/* Small numbers make many of them equal. */
+/* With small numbers, many of the spans are equal. */
 struct spans_like {
 	size_t count;
 	uint64_t times;	 /* when a span begins, and how long it is in use */
@@ -31,7 +32,8 @@ static inline void add_random_gaps(struct gp_spans *spans, size_t i,
 		gap.upper = gap.lower + 1 + next_random(seed) % 3;
 		if (gap.upper >= span->upper)
 			return;
-		/* A part of it is in use: this is no gap for others. */
+		/* Part of the gap is in use, so other spans cannot lie there.
+		 */
 		gap.to = next_random(seed) % 4 == 0;
 		at = gap.upper;
 		spans->gaps[spans->gap_count++] = gap;
@@ -39,7 +41,7 @@ static inline void add_random_gaps(struct gp_spans *spans, size_t i,
 	}
 }
 
-/* In memory that the next call takes again. */
+/* The spans are in static memory, which the next call overwrites. */
 static inline struct gp_spans spans_like(const struct spans_like *like,
 					 uint64_t *seed)
 {

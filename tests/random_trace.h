@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Traces that look random, for tests that compare with a plain computation. */
+/* Pseudorandom traces, for tests that compare with a straightforward
+ * computation. */
 #ifndef TESTS_RANDOM_TRACE_H
 #define TESTS_RANDOM_TRACE_H
 
@@ -8,7 +9,7 @@
 #include "suite.h"
 #include "trace_text.h"
 
-/* One event, at random: frees are of what is live. */
+/* Writes one random event; only live blocks are freed. */
 static inline void put_random_event(FILE *out, uint64_t *seed, uint32_t *live,
 				    size_t *count, uint32_t id,
 				    bool keeps_cache)
@@ -29,8 +30,8 @@ static inline void put_random_event(FILE *out, uint64_t *seed, uint32_t *live,
 		fprintf(out, ",\n{\"op\": \"free\", \"id\": %u}", live[at]);
 		live[at] = live[--*count];
 	} else {
-		/* One by one: compilers evaluate arguments in orders of their
-		 * own. */
+		/* In separate statements: the order in which arguments are
+		 * evaluated depends on the compiler. */
 		uint64_t most = UINT64_C(1) << next_random(seed) % 27;
 		uint64_t size = next_random(seed) % most;
 		int stream = next_random(seed) % 4 ? 0 : 9;
@@ -44,8 +45,9 @@ static inline void put_random_event(FILE *out, uint64_t *seed, uint32_t *live,
 }
 
 /*
- * A start with blocks 5000 to 5003 in use, one that is pending, and free ones:
- * in a small segment, a large one, and ranges of expandable ones.
+ * A start state with blocks 5000 to 5003 in use, one that is pending free, and
+ * free ones: in a small segment, a large one, and ranges of expandable
+ * segments.
  */
 #define START_BLOCKS 4
 
@@ -73,15 +75,15 @@ static const char random_start[] =
 	"\"site\": 1}, "
 	"{\"size\": 4193280, \"state\": \"inactive\"}]}]}, ";
 
-/* What a random trace has beside requests. */
+/* What a random trace has besides requests. */
 struct trace_like {
 	uint32_t events; /* at most 2,000 */
-	uint32_t every;	 /* so many events a step begins; 0: none does */
+	uint32_t every;	 /* a step begins every so many events; 0: no steps */
 	bool has_start;
 	bool keeps_cache; /* never empties it */
 };
 
-/* On two streams, with three sites. */
+/* The trace has two streams and three sites. */
 static inline struct gp_trace *trace_like(uint64_t seed,
 					  const struct trace_like *like)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * JSON by both of its readers, the one of plain forms and jansson: whatever the
- * text, the same trace comes of it, or the same refusal.
+ * JSON read by both readers, the one for plain forms and jansson: for every
+ * text, both return the same trace, or refuse it for the same reason.
  */
 #ifndef TESTS_READ_TWICE_H
 #define TESTS_READ_TWICE_H
@@ -34,7 +34,7 @@ static inline void same_traces(const struct gp_trace *a,
 	free(bs);
 }
 
-/* Whether it was read. */
+/* Returns whether the text was read. */
 static inline bool read_twice(const char *text, size_t n)
 {
 	struct gp_trace *trace, *other;
@@ -63,7 +63,7 @@ static inline bool read_twice(const char *text, size_t n)
 	return !status;
 }
 
-/* A byte becomes another, goes, comes twice, or a stretch moves. */
+/* Replaces, drops or doubles a byte, or moves a few. */
 static inline size_t change(char *text, size_t n, uint64_t *state)
 {
 	static const char often[] = "\"\\{}[],: \n0123456789-.eE\x7f\x80tfn";
@@ -82,8 +82,8 @@ static inline size_t change(char *text, size_t n, uint64_t *state)
 	}
 }
 
-/* Many texts that make makes, each changed in up to most places.  It is given
- * room for 64 KiB. */
+/* Reads many texts that make writes to a buffer of 64 KiB, each changed in up
+ * to most places. */
 static inline void read_changed(size_t (*make)(char *text, size_t room,
 					       uint64_t *state),
 				unsigned most)
@@ -102,7 +102,7 @@ static inline void read_changed(size_t (*make)(char *text, size_t room,
 		text[n] = '\0';
 		read += read_twice(text, n);
 	}
-	/* Else nothing was compared. */
+	/* Otherwise nothing was compared. */
 	ck_assert_uint_gt(read, cases / 20);
 	ck_assert_uint_lt(read, cases * 9 / 10);
 	free(text);

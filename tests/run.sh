@@ -1,31 +1,31 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Runs tests and counts them.  Each argument is one of
+# Runs tests and counts them.  Each argument is one of these:
 #
 #	a Check program: its line "NN%: Checks: 12, Failures: 0, Errors: 0"
-#	is the count; a line "skip NAME: WHY" moves one check to the skipped;
+#	has the counts; a line "skip NAME: WHY" counts one check as skipped;
 #
 #	a script (*.sh): each line "ok NAME", "FAIL NAME: WHY" or
 #	"skip NAME: WHY" is one test;
 #
-#	a text (*.test) for the run.sh beside it, which says the same.
+#	a text (*.test) for the run.sh in its folder, which prints such lines.
 #
-# As many run at once as the machine has processors, or JOBS.  Only what failed
-# or was skipped is shown.  The last line is "N passed, N failed, N skipped"; the
-# exit status is 1 when one failed.  BUILD is the folder of the build; "build"
-# when not set.
+# JOBS parts run at once, by default as many as the machine has processors.  Only
+# failed and skipped tests are shown.  The last line is "N passed, N failed,
+# N skipped"; the exit status is 1 if a test failed.  BUILD is the folder of the
+# build, by default "build".
 set -u
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 BUILD=$(cd "$root" && cd "${BUILD:-build}" && pwd) || exit 1
 export BUILD
 
-# The same answers on every machine.
+# So that results are the same on every machine.
 unset PYTORCH_CUDA_ALLOC_CONF PYTORCH_ALLOC_CONF NO_COLOR CLICOLOR_FORCE
 export LC_ALL=C TZ=UTC COLUMNS=80 TERM=dumb
-# Slow builds (sanitizers, other tests beside) must not run into a limit.
+# Slow builds (with sanitizers, or beside other tests) must not run into a limit.
 export CK_DEFAULT_TIMEOUT="${CK_DEFAULT_TIMEOUT:-600}" CK_VERBOSITY=normal
-# Sanitizers: what malloc answers without them.
+# With sanitizers, malloc returns what it would return without them.
 export ASAN_OPTIONS="allocator_may_return_null=1:${ASAN_OPTIONS-}"
 export TSAN_OPTIONS="allocator_may_return_null=1:${TSAN_OPTIONS-}"
 export UBSAN_OPTIONS="print_stacktrace=1:${UBSAN_OPTIONS-}"
@@ -43,7 +43,7 @@ lines_of() {
 count_check() {
 	checks=$(count_of "$1" Checks)
 	if [ -z "$checks" ]; then
-		# It did not live to tell.
+		# The program ended before it printed the line.
 		p=0 f=1 s=0
 		return
 	fi
@@ -58,8 +58,8 @@ count_script() {
 	s=$(lines_of "$1" skip)
 }
 
-# Only one part speaks at a time.  On a full disk nobody can take the turn: after
-# ten seconds it is spoken without.
+# Only one part prints at a time; the folder is the lock.  On a full disk it cannot
+# be created, so after ten seconds a part prints without it.
 speak() {
 	tries=0
 	until mkdir "$work/speaking" 2> /dev/null || [ $tries -ge 200 ]; do
@@ -97,7 +97,7 @@ run() {
 	speak
 }
 
-# This script itself runs each part: tests/run.sh --one WORK PART.
+# xargs runs this script for each part: tests/run.sh --one WORK PART.
 if [ "${1-}" = --one ]; then
 	work=$2
 	case $3 in

@@ -14,7 +14,7 @@
 	BLOCK_AS(#addr, #size, #requested, state)
 #define ENTRY(action, addr, size) ENTRY_AS(action, #addr, #size)
 
-/* With texts instead of numbers: "%u". */
+/* With texts in place of numbers: "%u". */
 #define SEGMENT_AS(addr, size, type, blocks)                                   \
 	"{\"device\": 0, \"address\": " addr ", \"total_size\": " size         \
 	", \"stream\": 0, \"segment_type\": \"" type                           \
@@ -30,7 +30,7 @@
 	"{\"action\": \"oom\", \"device_free\": 100, \"size\": " #size         \
 	", \"stream\": 0}"
 
-/* A snapshot under settings of the program's. */
+/* A snapshot with settings of the program. */
 #define UNDER(conf, segments, entries)                                         \
 	"{\"allocator_settings\": {\"PYTORCH_CUDA_ALLOC_CONF\": \"" conf       \
 	"\"}, \"segments\": [" segments "], \"device_traces\": [[" entries     \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* When a span of the floor's is in use, and whether a packing of them is valid,
- * looked up plainly. */
+/* Whether a span of the floor is in use at a time, and whether a packing of
+ * spans is valid, computed in a straightforward way. */
 #ifndef TESTS_SPAN_USE_H
 #define TESTS_SPAN_USE_H
 

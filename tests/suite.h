@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What every Check program here needs: a main around a list of tests, a way to
- * say that a test could not be run, and numbers that look random.
+ * What every Check program here needs: main() for a list of tests, a way to say
+ * that a test could not be run, and pseudorandom numbers.
  */
 #ifndef TESTS_SUITE_H
 #define TESTS_SUITE_H
@@ -31,10 +31,10 @@ static inline uint64_t next_random(uint64_t *state)
 
 struct suite_test {
 	const TTest *test;
-	int exit_code; /* that it must end with */
+	int exit_code; /* that the test must end with */
 };
 
-/* Runs the case; what main returns. */
+/* Runs the case; returns main()'s exit status. */
 static inline int suite_play(const char *name, TCase *tcase)
 {
 	Suite *suite = suite_create(name);
@@ -49,7 +49,7 @@ static inline int suite_play(const char *name, TCase *tcase)
 	return failed != 0;
 }
 
-/* Runs them all; what main returns. */
+/* Runs all tests; returns main()'s exit status. */
 static inline int suite_run(const char *name, const struct suite_test *tests,
 			    size_t count)
 {

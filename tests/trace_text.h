@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Traces from texts and files, and there and back through the writers, for
- * tests.
+ * Traces from texts and files, and through the writers and back, for tests.
  */
 #ifndef TESTS_TRACE_TEXT_H
 #define TESTS_TRACE_TEXT_H
@@ -52,7 +51,7 @@ static inline enum gp_status try_text(const char *text, struct gp_trace **trace,
 	return try_bytes(text, strlen(text), trace, diag);
 }
 
-/* Must be good. */
+/* The text must be a valid trace. */
 static inline struct gp_trace *trace_of(const char *text)
 {
 	struct gp_trace *trace;
@@ -64,7 +63,7 @@ static inline struct gp_trace *trace_of(const char *text)
 	return trace;
 }
 
-/* Must be refused; the message, in memory of its own. */
+/* The text must be refused; returns the message, in static memory. */
 static inline const char *error_of(const char *text)
 {
 	static char message[1024];
@@ -78,7 +77,7 @@ static inline const char *error_of(const char *text)
 	return message;
 }
 
-/* All that a writer writes; the caller frees it. */
+/* Returns all the bytes that a writer writes; the caller frees them. */
 static inline char *written(const struct gp_trace *trace,
 			    enum gp_trace_format format, size_t *n)
 {
@@ -92,7 +91,7 @@ static inline char *written(const struct gp_trace *trace,
 	return bytes;
 }
 
-/* Written and read back. */
+/* Writes the trace and reads it back. */
 static inline struct gp_trace *again(const struct gp_trace *trace,
 				     enum gp_trace_format format)
 {
@@ -108,7 +107,7 @@ static inline struct gp_trace *again(const struct gp_trace *trace,
 	return copy;
 }
 
-/* The file, or NULL when it is not there. */
+/* Returns the trace in the file, or NULL if there is no such file. */
 static inline struct gp_trace *trace_at(const char *path)
 {
 	const struct gp_input_config config = { .path = path };
