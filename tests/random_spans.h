@@ -32,8 +32,8 @@ static inline void add_random_gaps(struct gp_spans *spans, size_t i,
 		gap.upper = gap.lower + 1 + next_random(seed) % 3;
 		if (gap.upper >= span->upper)
 			return;
-		/* Part of the gap is in use, so other spans cannot lie there.
-		 */
+		/* Part of the gap is in use, so other spans cannot lie
+		 * there. */
 		gap.to = next_random(seed) % 4 == 0;
 		at = gap.upper;
 		spans->gaps[spans->gap_count++] = gap;

@@ -10,8 +10,8 @@
 #
 #	a text (*.test) for the run.sh in its folder, which prints such lines.
 #
-# JOBS parts run at once, by default as many as the machine has processors.  Only
-# failed and skipped tests are shown.  The last line is "N passed, N failed,
+# JOBS parts run at once, by default as many as the machine has processors.
+# Only failed and skipped tests are shown.  The last line is "N passed, N failed,
 # N skipped"; the exit status is 1 if a test failed.  BUILD is the folder of the
 # build, by default "build".
 set -u
@@ -23,7 +23,7 @@ export BUILD
 # So that results are the same on every machine.
 unset PYTORCH_CUDA_ALLOC_CONF PYTORCH_ALLOC_CONF NO_COLOR CLICOLOR_FORCE
 export LC_ALL=C TZ=UTC COLUMNS=80 TERM=dumb
-# Slow builds (with sanitizers, or beside other tests) must not run into a limit.
+# Slow builds (sanitizers, a busy machine) must not run into a limit.
 export CK_DEFAULT_TIMEOUT="${CK_DEFAULT_TIMEOUT:-600}" CK_VERBOSITY=normal
 # With sanitizers, malloc returns what it would return without them.
 export ASAN_OPTIONS="allocator_may_return_null=1:${ASAN_OPTIONS-}"
@@ -58,8 +58,8 @@ count_script() {
 	s=$(lines_of "$1" skip)
 }
 
-# Only one part prints at a time; the folder is the lock.  On a full disk it cannot
-# be created, so after ten seconds a part prints without it.
+# Only one part prints at a time; the folder is the lock.  On a full disk nobody
+# can create it, so after ten seconds a part prints without it.
 speak() {
 	tries=0
 	until mkdir "$work/speaking" 2> /dev/null || [ $tries -ge 200 ]; do

@@ -83,7 +83,7 @@ START_TEST(what_is_not_is_refused)
 }
 END_TEST
 
-/* What is behind it is not passed over. */
+/* The part beyond the longest text is not ignored. */
 START_TEST(so_long_a_limit_is_refused)
 {
 	struct gp_diag diag = { 0 };
@@ -98,7 +98,7 @@ START_TEST(so_long_a_limit_is_refused)
 }
 END_TEST
 
-/* Allocated, event by event, of 100 bytes. */
+/* Allocated tens of bytes, of 100 reserved, event by event. */
 static struct gp_alert watch(const char *text, const char *tens)
 {
 	struct gp_replay_result result = { .ooms.count = 2 };
@@ -159,7 +159,7 @@ static bool is_beyond(enum gp_alert_operator op, char now, char limit)
 				   : now <= limit;
 }
 
-/* The first row of so many that are all beyond the limit. */
+/* The first of the rows that are as far beyond the limit as any. */
 static void compare_row(const struct gp_alert *alert, const char *tens,
 			char limit)
 {
@@ -224,7 +224,7 @@ START_TEST(a_sentence_says_when)
 }
 END_TEST
 
-/* The worst value is on the far side of the limit. */
+/* The worst value lies far beyond the limit. */
 START_TEST(a_sentence_says_how_bad_it_was)
 {
 	static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Arenas: zeroed, aligned memory that is given back together. */
+/* Arenas: zeroed, aligned memory that is freed together. */
 #include "base/arena.h"
 
 #include <stddef.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Questions: traces by name, answers as bytes, and threads that all ask. */
+/* Questions: traces by name, answers as bytes, and threads that ask at the same
+ * time. */
 #include "gpupool/ask.h"
 
 #include <pthread.h>
@@ -133,7 +134,7 @@ END_TEST
 #define THREADS 4
 #define TIMES	20
 
-/* What "it" says never changes; what else is held comes and goes. */
+/* The answers for "it" never change, while other traces come and go. */
 static void *ask_often(void *arg)
 {
 	struct gp_session *session = arg;
@@ -173,7 +174,7 @@ START_TEST(test_threads_ask_at_once)
 }
 END_TEST
 
-/* ---- a question that nobody waits for any more ---- */
+/* ---- a question that is abandoned ---- */
 
 struct asking {
 	struct gp_session *session;
@@ -181,7 +182,7 @@ struct asking {
 	atomic_bool is_done;
 };
 
-/* More runs than are made before it is stopped. */
+/* More runs than can be made before it is stopped. */
 static void *ask_much(void *arg)
 {
 	static char values[1 << 20] = "--set=capacity=1GiB";
@@ -215,7 +216,7 @@ START_TEST(test_a_sweep_that_is_stopped_ends)
 }
 END_TEST
 
-/* Nor does it end the process, or read what is the program's. */
+/* It also does not end the process, or read the program's input. */
 START_TEST(test_no_server_in_another_program)
 {
 	const char *question[] = { "mcp" };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What explain tries that is no setting. */
+/* What explain tries besides settings. */
 #include "study/metrics/explain.h"
 
 #include <wordexp.h>
@@ -37,7 +37,8 @@ static struct gp_explain explain_of(const struct gp_trace *trace,
 	return explain_device(trace, 0, capacity);
 }
 
-/* 2 MiB of site 0 hold 20; then site 1, or site 0 itself, wants more. */
+/* A block of 2 MiB of site 0 pins a segment of 20; then site 1, or site 0
+ * itself, requests more. */
 #define HELD_BY_SITE(name, site)                                               \
 	"{\"format\": \"gpupool-trace\", \"version\": 1, \"sites\": "          \
 	"[\"" name "\", \"train.py:9 step\"], \"devices\": "                   \
@@ -59,8 +60,8 @@ static const struct gp_attempt *attempt_named(const struct gp_explain *e,
 	return NULL;
 }
 
-/* A shell makes of the flag the words that the command takes; those say again
- * what was tried, and a run of that comes to the same. */
+/* A shell splits the flag into the words that the command takes. Parsed, these
+ * give what was tried, and a run with it has the same result. */
 static void check_again(const struct gp_explain *e,
 			const struct gp_attempt *attempt, uint64_t capacity)
 {
@@ -103,7 +104,7 @@ static void check_again(const struct gp_explain *e,
 	wordfree(&words);
 }
 
-/* Of no use to anybody: another one that is as good in all is told first. */
+/* An attempt is of no use if one listed before it is as good in everything. */
 static bool is_no_better(const struct gp_attempt *a, const struct gp_attempt *b)
 {
 	if (a->no_oom != b->no_oom)
@@ -144,7 +145,7 @@ START_TEST(an_attempt_is_what_its_flag_says)
 }
 END_TEST
 
-/* Names that no shell takes as they are, and one of each length. */
+/* Names that a shell does not take literally, and one of each length. */
 static const char *const names[] = {
 	"log.py:7 it's", "a b.py:1 f",	"plain.py:3",  "$HOME.py:2",
 	"~/x.py:1",	 "<eval>:1",	"a*.py:2 [b]", "a.py:1 \"f\" \\",
@@ -191,7 +192,8 @@ START_TEST(the_site_that_holds_most_is_dropped_to_see)
 }
 END_TEST
 
-/* Nothing serves 40 MiB; without the block that holds 20, all before are. */
+/* Nothing serves 40 MiB; without the block that holds 20, everything before is
+ * served. */
 START_TEST(what_fails_later_comes_first)
 {
 	struct gp_trace *trace = trace_of(
@@ -226,7 +228,8 @@ START_TEST(what_fails_later_comes_first)
 }
 END_TEST
 
-/* A block of 4 MiB pins the 8 beside it; a larger one is no small part. */
+/* A block of 4 MiB pins the 8 beside it; a larger block is not small compared
+ * with them. */
 START_TEST(a_block_that_pins_twice_its_size_is_dropped_to_see)
 {
 	for (unsigned more = 0; more <= 512; more += 512) {
@@ -265,7 +268,7 @@ START_TEST(a_request_that_is_dropped_is_not_served)
 }
 END_TEST
 
-/* What is merged or left out on one device is tried there, and for no other
+/* Blocks merged or left out on one device are tried there, and on no other
  * device: segments, blocks or requests of another stream or pool. */
 #define DEVICE(n, stream, pool, first, second, events)                         \
 	"{\"device\": " #n ", \"start\": {\"segments\": [{\"address\": "       \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Bands of a few made-up blocks, of which many are equally large, beside those
- * that plain sums say. */
+/* Bands of a few made-up blocks, many of them equally large, compared with
+ * plain sums. */
 #include "study/metrics/bands.h"
 
 #include <stdlib.h>
@@ -99,7 +99,7 @@ static size_t columns_of(const struct made_up *m, const struct gp_bands *bands,
 	return n;
 }
 
-/* Of a larger picture, or of an equal one and older. */
+/* How many blocks have a larger area, or an equal one and are older. */
 static size_t before(const struct made_up *m, const struct gp_bands *bands,
 		     size_t block)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The baseline of a gate lies beside it, and is named after it. */
+/* The baseline of a gate is in the same folder, and is named after it. */
 #include <string.h>
 
 #include "report/gate/gate_report.h"

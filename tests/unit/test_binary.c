@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The binary form: small, the same on every machine, and hostile files are
- * refused, never believed. */
+/* The binary format: small, the same on every machine; and damaged or hostile
+ * files are refused. */
 #include <stddef.h>
 
 #include "base/crc32c.h"
@@ -22,7 +22,7 @@ static struct file file_of(const char *text)
 	return file;
 }
 
-/* So that what is before the checksum is looked at as well. */
+/* So that the reader also checks what precedes the checksum. */
 static void set_checksum(char *bytes, size_t n)
 {
 	uint32_t crc = gp_crc32c(0, bytes, n - 4);
@@ -33,7 +33,7 @@ static void set_checksum(char *bytes, size_t n)
 
 START_TEST(test_it_reads_back)
 {
-	/* Also where each event is a block's first. */
+	/* Also if each event is the first of its block. */
 	static const char *const texts[] = {
 		small_trace,
 		ONE_DEVICE("{\"op\": \"alloc\", \"id\": 1, \"size\": 512}"),
@@ -78,7 +78,7 @@ START_TEST(test_each_device_reads_back)
 }
 END_TEST
 
-/* Whatever the byte order: a change of this number is a new version. */
+/* The byte order does not matter; a change to this number is a new version. */
 START_TEST(test_the_same_trace_gives_the_same_bytes)
 {
 	struct file file = file_of(small_trace);
@@ -129,7 +129,8 @@ static size_t random_event(char *to, size_t room, uint64_t *state, unsigned id)
 	}
 }
 
-/* Some blocks are freed, with other sizes and addresses than they came with. */
+/* Frees some of the blocks, with sizes and addresses that differ from those of
+ * the allocs. */
 static size_t random_free(char *to, size_t room, uint64_t *state, unsigned id)
 {
 	uint64_t r = next_random(state);
@@ -144,7 +145,7 @@ static size_t random_free(char *to, size_t room, uint64_t *state, unsigned id)
 				r & 4 ? "true" : "false", (unsigned)(r >> 50));
 }
 
-/* A window of ids is freed when the next one is made. */
+/* Frees a window of ids when the next one is made. */
 static char *random_lines(void)
 {
 	const size_t room = EVENTS * 200, most = 200;
@@ -261,7 +262,7 @@ START_TEST(test_a_file_of_nothing_is_told)
 }
 END_TEST
 
-/* As above, by somebody who means it: the checksum is right. */
+/* As above, but deliberate: the checksum is right. */
 START_TEST(test_no_byte_is_believed)
 {
 	static const unsigned char values[] = { 0x00, 0x01, 0x03, 0x04, 0x10,
@@ -281,7 +282,7 @@ START_TEST(test_no_byte_is_believed)
 }
 END_TEST
 
-/* ---- one lie each, as no honest writer is asked to write it ---- */
+/* ---- single false values, which no correct writer writes ---- */
 
 static struct gp_event *events_of(struct gp_trace *trace)
 {
@@ -303,7 +304,7 @@ static void lie_event_twice(struct gp_trace *trace)
 	events_of(trace)[5].id = 0;
 }
 
-/* Both live at a time: a file could not say which of them is freed. */
+/* Both are live at once, so a free in the file would be ambiguous. */
 static void lie_name(struct gp_trace *trace)
 {
 	uint64_t *names = (uint64_t *)trace->devices[0].names;
@@ -427,8 +428,8 @@ START_TEST(test_lies_are_told_apart)
 }
 END_TEST
 
-/* Why the release is one of these is a text as long as its place, and no
- * longer: here by a byte, inserted before the others. */
+/* The reason for the release may fill its array, and no more; here it is made a
+ * byte longer, by an insertion. */
 START_TEST(test_a_reason_is_as_long_as_its_place)
 {
 	struct gp_trace *trace = trace_of(small_trace), *copy;
@@ -460,7 +461,7 @@ START_TEST(test_a_reason_is_as_long_as_its_place)
 }
 END_TEST
 
-/* ---- each index, at what it can be and one beyond ---- */
+/* ---- each index, at its largest value and one beyond ---- */
 
 enum part {
 	STREAMS,
@@ -486,7 +487,7 @@ static void *part_of(const struct gp_trace *trace, enum part part)
 	return (void *)(uintptr_t)parts[part];
 }
 
-/* A member of the index-th of a part, and a value. */
+/* A member of the item with that index in a part, and its value. */
 #define SAYS(part, type, index, member, value)                                 \
 	part, (index) * sizeof(type) + offsetof(type, member),                 \
 		sizeof(((type *)0)->member), value
@@ -506,7 +507,7 @@ static void *part_of(const struct gp_trace *trace, enum part part)
 #define SITE_IS_BAD  "a site that cannot have a caller"
 #define OWNER_IS_BAD "an owner that does not exist"
 
-/* what: NULL, that can be. */
+/* what: the message; NULL: the value is accepted. */
 static const struct says {
 	enum part part;
 	size_t at, size;
@@ -660,7 +661,7 @@ START_TEST(test_devices_ascend)
 }
 END_TEST
 
-/* One of a newer writer is of a category that is not known. */
+/* A trace by a newer writer has a category that is not known. */
 START_TEST(test_categories_are_those_that_are_known)
 {
 	for (uint32_t c = 0; c <= GP_CATEGORIES + 1; c++) {

@@ -32,7 +32,7 @@ static const char *const confs[] = {
 
 static const uint8_t releases[] = { 0, 11, 12, 13, GP_RELEASE_LAST };
 
-/* ---- generated programs: some on one stream, some with more and with pools
+/* ---- generated programs: some on one stream, some with several and with pools
  * ---- */
 
 struct program {
@@ -131,8 +131,8 @@ static void keep_state(void *arg, struct gp_allocator *allocator,
 		allocator->ops->state(allocator, &slice->start);
 }
 
-/* The second half of a trace, with the memory in use at that point as its start
- * state. */
+/* The second half of a trace; its start state is the memory in use at that
+ * point. */
 static struct gp_trace *window_of(const struct gp_trace *trace)
 {
 	uint64_t count = trace->devices->event_count;
@@ -219,7 +219,7 @@ static struct gp_replay_result replay_at(const struct branches_config *config,
 }
 
 /* Requests run in branches, and requests that replays of all known capacities
- * take; known and unknown capacities. */
+ * would run; known and unknown capacities. */
 struct sum {
 	uint64_t played, replays, told, missing;
 };
@@ -287,7 +287,7 @@ START_TEST(what_is_told_of_a_capacity_is_what_a_replay_tells)
 		ck_assert_uint_lt(sums[r].played * 4, sums[r].replays);
 		ck_assert_uint_lt(sums[r].missing, sums[r].told / 2);
 	}
-	/* Since 2.13 branches can merge. */
+	/* Since release 2.13, branches can merge. */
 	if (_i % 2)
 		ck_assert_uint_lt(sums[3].played * 4, sums[2].played * 3);
 	gp_trace_destroy(trace);

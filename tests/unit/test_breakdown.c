@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a peak is made of: it adds up, and each cause is told by its name. */
+/* What a peak is made of: the parts add up, and each cause has its own part. */
 #include "study/metrics/change.h"
 
 #include <glob.h>
@@ -17,7 +17,7 @@ struct taken {
 	struct gp_replay_result result;
 };
 
-/* What-if, on a device without end. */
+/* A what-if on a device with unlimited memory. */
 static bool take(const struct gp_trace *trace, uint32_t device,
 		 const char *conf, struct taken *taken)
 {
@@ -56,7 +56,7 @@ static struct gp_breakdown breakdown_of(const char *events, const char *conf)
 	return taken.breakdown;
 }
 
-/* B has by more of that part than A, and of nothing else. */
+/* B has that many more bytes of that part than A, and as many of the others. */
 static void check_only(enum gp_part_id part, uint64_t by,
 		       const struct gp_breakdown *a,
 		       const struct gp_breakdown *b)
@@ -69,7 +69,7 @@ static void check_only(enum gp_part_id part, uint64_t by,
 			      (unsigned long long)b->part[i]);
 }
 
-/* 22 MiB, given up, and again. */
+/* 22 MiB, freed and requested again. */
 static const char *const reused =
 	ONE_DEVICE(ALLOC(1) "23068672}," FREE(1) "," ALLOC(2) "23068672}");
 
@@ -91,10 +91,10 @@ static const struct row {
 	const char *events;
 } rows[] = {
 	{ GP_PART_LIVE, 2 * MIB, "", ONE_DEVICE(ALLOC(1) "25165824}") },
-	/* 22 MiB become 24. */
+	/* A segment for 22 MiB has 24. */
 	{ GP_PART_ROUNDING, 2 * MIB, "roundup_power2_divisions:2",
 	  ONE_DEVICE(ALLOC(1) "23068672}") },
-	/* What was freed is too small. */
+	/* The freed block is too small. */
 	{ GP_PART_PACKING, 20 * MIB, "",
 	  ONE_DEVICE(ALLOC(1) "20971520}," FREE(1) "," ALLOC(2) "23068672}") },
 	{ GP_PART_STREAMS, 22 * MIB, "",
@@ -103,7 +103,7 @@ static const struct row {
 	{ GP_PART_POOLS, 22 * MIB, "",
 	  ONE_DEVICE(ALLOC(1) "23068672}," FREE(1) "," ALLOC(
 		  2) "23068672, \"pool\": [0, 1]}") },
-	/* The request does not tell the pool. */
+	/* The request itself does not name the pool. */
 	{ GP_PART_POOLS, 22 * MIB, "",
 	  ONE_DEVICE(ALLOC(1) "23068672}," FREE(
 		  1) ",{\"op\": \"pool_begin\", \"pool\": [0, "
@@ -115,7 +115,7 @@ static const struct row {
 		  ALLOC(1) "23068672},"
 			   "{\"op\": \"record_stream\", \"id\": 1, \"stream\": "
 			   "7}," FREE(1) "," ALLOC(2) "23068672}") },
-	/* What is cached or pending when a window begins. */
+	/* Memory that is cached or pending free when a window begins. */
 	{ GP_PART_STREAMS, 22 * MIB, "",
 	  START("\"stream\": 7", INACTIVE, ALLOC(2) "23068672}") },
 	{ GP_PART_STREAMS, 22 * MIB, "",
@@ -140,7 +140,8 @@ START_TEST(each_cause_alone_is_told_by_its_name)
 }
 END_TEST
 
-/* A block that waits is in nobody's way less for being on one stream. */
+/* A block that is pending free counts as such, although it is on another stream
+ * than the request. */
 START_TEST(waiting_is_not_counted_as_streams)
 {
 	struct gp_breakdown b = breakdown_of(
@@ -156,7 +157,7 @@ START_TEST(waiting_is_not_counted_as_streams)
 }
 END_TEST
 
-/* What a pool had is given back once the pool is. */
+/* A pool's memory can be released once the pool is. */
 START_TEST(a_pool_that_ends_is_in_nobodys_way)
 {
 	struct gp_breakdown b = breakdown_of(
@@ -177,7 +178,7 @@ START_TEST(a_pool_that_ends_is_in_nobodys_way)
 }
 END_TEST
 
-/* What is put to use while the peak lasts is not free. */
+/* Memory that is put to use while the peak lasts is not free. */
 START_TEST(the_fullest_moment_of_the_peak_counts)
 {
 	struct gp_breakdown b =
@@ -191,7 +192,7 @@ START_TEST(the_fullest_moment_of_the_peak_counts)
 }
 END_TEST
 
-/* ---- on every trace there is ---- */
+/* ---- on every trace in the repository ---- */
 
 static uint64_t sum(const struct gp_breakdown *breakdown)
 {
@@ -219,7 +220,7 @@ static void check_shares(const struct gp_trace *trace, uint32_t device,
 	free(shares);
 }
 
-/* The bytes of segments that have nothing but free blocks. */
+/* The bytes of segments whose blocks are all free. */
 static uint64_t unused(const struct gp_state *state)
 {
 	uint64_t bytes = 0;
@@ -301,7 +302,7 @@ START_TEST(the_first_moment_that_holds_the_most_is_taken)
 }
 END_TEST
 
-/* Requested bytes behind an event, of blocks of the start, too. */
+/* Requested bytes after an event, including blocks of the start state. */
 static uint64_t held_at(const struct gp_device_trace *d, size_t event)
 {
 	uint64_t sum = 0;
@@ -345,7 +346,8 @@ START_TEST(so_it_is_of_any_program_and_window)
 }
 END_TEST
 
-/* Without splitting, the peak of reserved comes when less is held. */
+/* Without splitting, the peak of reserved memory may come while less is
+ * allocated. */
 START_TEST(the_same_requests_hold_the_same)
 {
 	struct gp_trace *trace = trace_of(
@@ -404,7 +406,7 @@ START_TEST(parts_add_up_on_real_snapshots)
 }
 END_TEST
 
-/* What a report tells of a moment may be anything. */
+/* A report may claim anything of a moment. */
 START_TEST(a_moment_that_cannot_be_adds_up_all_the_same)
 {
 	struct gp_moment moment = {

@@ -396,7 +396,7 @@ START_TEST(test_segments_do_not_overlap)
 }
 END_TEST
 
-/* A segment ends below 2^64, and its reservation begins at 0 or behind. */
+/* A segment ends below 2^64, and its reservation begins at 0 or above. */
 START_TEST(test_segments_are_within_the_addresses)
 {
 	static const struct {

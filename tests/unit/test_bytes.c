@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sizes as people read and write them: rows of what is said and meant. */
+/* Sizes as people read and write them: a table of texts and their values. */
 #include "base/bytes.h"
 
 #include <inttypes.h>

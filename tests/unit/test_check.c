@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How large a trace's tables may be: their numbers have 16 bits, of which the
- * last two are no streams. */
+/* The largest sizes of a trace's tables: indices have 16 bits, and the last two
+ * values are not streams. */
 #include "trace/check.h"
 
 #include <stdlib.h>

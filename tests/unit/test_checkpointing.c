@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Checkpointing of any short program, beside the rule, applied plainly: what is
- * held across the turn is freed as soon as others usually are, and made again
- * as long before its free. */
+/* Checkpointing of every short program, compared with the rule, applied in a
+ * straightforward way: what is held across the turn is freed as soon as other
+ * blocks usually are, and made again that long before its free. */
 #include <stdlib.h>
 
 #include "gpupool/knob.h"
@@ -95,7 +95,7 @@ static size_t end_of(const struct program *p, uint32_t id)
 	return SIZE_MAX;
 }
 
-/* Bytes behind an event. */
+/* Live bytes after an event. */
 static uint64_t live_at(const struct program *p, size_t event)
 {
 	uint64_t live = 0;
@@ -120,8 +120,8 @@ static size_t turn_of(const struct program *p)
 	return turn;
 }
 
-/* The median of how long those live that do not live at the turn and after it;
- * one event, where there are none. */
+/* The median lifetime of blocks that are not live both at the turn and after
+ * it; one event, if there are none. */
 static size_t usual_life(const struct program *p, size_t turn)
 {
 	size_t of[EVENTS + 1] = { 0 }, n = 0, below = 0;
@@ -149,7 +149,7 @@ static void put(struct program *p, struct step step)
 	p->steps[p->count++] = step;
 }
 
-/* Returns how many were dropped. */
+/* Returns how many blocks were dropped. */
 static unsigned apply(const struct program *p, struct program *made)
 {
 	size_t turn = turn_of(p), usual = usual_life(p, turn);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* CRC-32C: what others publish, and both ways alike. */
+/* CRC-32C: published values, and the two implementations agree. */
 #include "base/crc32c.h"
 #include "suite.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a cubin says of its kernels is taken from .nv.info; of what is none,
- * nothing is known. */
+/* What a cubin says about its kernels is taken from .nv.info; about data that
+ * is no cubin, nothing is known. */
 #include <elf.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -9,8 +9,8 @@
 #include "simcuda/program/cubin.h"
 #include "suite.h"
 
-/* Attributes as ptxas writes them: a form and a number, and with form 4 a size,
- * the kernel's symbol, a value. */
+/* Attributes as ptxas writes them: a format and a number, followed, in format
+ * 4, by a size, the kernel's symbol and a value. */
 #define OF(number) (0x00080004u | (uint32_t)(number) << 8)
 
 static const uint32_t info[] = {

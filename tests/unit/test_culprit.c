@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Culprits in order: those that pin most come first, and of equal ones always
- * the same. */
+/* Culprits in order: those that pin most come first, and ties are always broken
+ * in the same way. */
 #include "study/metrics/culprit.h"
 
 #include <string.h>
 
 #include "suite.h"
 
-/* What they are ordered by, the most important first. Each pair differs in one
- * of these, or in it and, the other way round, in all that are less
- * important. */
+/* The members that they are ordered by, the most important first. The two of
+ * each pair differ in one of these, or in it and, the other way round, in all
+ * less important ones. */
 static void set(struct gp_culprit *culprit, int member, unsigned value)
 {
 	switch (member) {

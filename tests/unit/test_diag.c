@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Diags: what went wrong, in parts that always fit. */
+/* Diags: error messages, in parts of limited length. */
 #include "gpupool/status.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who holds the live set, and where two programs part. */
+/* Who holds the live set, and where two programs diverge. */
 #include "study/metrics/change.h"
 
 #include <stdlib.h>
@@ -62,7 +62,7 @@ static struct gp_divergence part(const char *a, const char *b)
 	struct gp_trace *x = trace_of(a), *y = trace_of(b);
 	struct gp_divergence divergence = gp_divergence_find(x, 0, y, 0);
 
-	/* Only numbers are looked at by the tests. */
+	/* The tests look at numbers only. */
 	gp_trace_destroy(x);
 	gp_trace_destroy(y);
 	return divergence;
@@ -86,7 +86,7 @@ START_TEST(names_of_blocks_and_streams_do_not_matter)
 }
 END_TEST
 
-/* Nor do outcomes, the first of their kinds and the last. */
+/* Outcomes do not matter; here, the first and the last kind of them. */
 START_TEST(what_was_recorded_of_the_allocator_does_not_matter)
 {
 	static const char *const outcomes[] = {
@@ -112,7 +112,7 @@ START_TEST(what_was_recorded_of_the_allocator_does_not_matter)
 }
 END_TEST
 
-/* Only what is live of a start state, whatever lies between. */
+/* Only the live blocks of a start state count, whatever lies between them. */
 START_TEST(other_blocks_at_the_start_are_told)
 {
 #define LIVE(size)                                                             \
@@ -145,7 +145,7 @@ START_TEST(other_blocks_at_the_start_are_told)
 }
 END_TEST
 
-/* Each block of the start has its size. */
+/* Each block of the start state has its own size. */
 START_TEST(a_free_of_another_block_of_the_start_is_where_they_part)
 {
 #define FREES(id)                                                              \
@@ -187,7 +187,7 @@ START_TEST(a_free_of_another_block_is_where_they_part)
 }
 END_TEST
 
-/* What other streams do with a block does not change its size. */
+/* Uses of a block by other streams do not change its size. */
 START_TEST(a_block_is_as_large_as_it_was_asked_for)
 {
 #define R "{\"op\": \"record_stream\", \"id\": 2, \"stream\": 7}"
@@ -200,7 +200,7 @@ START_TEST(a_block_is_as_large_as_it_was_asked_for)
 }
 END_TEST
 
-/* All streams, or one; a block's own work, or a stream's. */
+/* All streams or one are waited for; the work of a block, or of a stream. */
 START_TEST(what_is_waited_for_is_where_they_part)
 {
 	static const char *const waits[] = {
@@ -254,7 +254,7 @@ START_TEST(steps_are_compared_one_by_one)
 }
 END_TEST
 
-/* Whichever of the two has more of them, and where. */
+/* Whichever program has more steps, and wherever these are. */
 START_TEST(steps_are_matched_by_their_names)
 {
 #define MARK(name) "{\"op\": \"mark\", \"name\": \"" name "\"}"
@@ -280,7 +280,7 @@ START_TEST(steps_are_matched_by_their_names)
 }
 END_TEST
 
-/* Of a step, what is allocated and freed in it. */
+/* A step has the blocks that are allocated and freed in it. */
 START_TEST(steps_are_alike_whatever_else_they_do)
 {
 #define E "{\"op\": \"empty_cache\"}"
@@ -296,11 +296,11 @@ START_TEST(steps_are_alike_whatever_else_they_do)
 }
 END_TEST
 
-/* ---- steps of any two programs, beside a plain count ---- */
+/* ---- steps of any two programs, compared with a plain count ---- */
 
 #define STEPS 6
 
-/* Marks by name, and what is asked for behind each: as a text. */
+/* Marks by name, and the requests after each, as a text. */
 struct steps {
 	struct {
 		char name, requests[64];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Drafts: what changes, and that the rest does not. */
+/* Drafts: what changes, and that nothing else does. */
 #include "trace/draft.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 #define MIB (UINT64_C(1) << 20)
 
-/* 20 MiB used and freed on one stream, then 20 MiB on another. */
+/* 20 MiB are used and freed on one stream, then 20 MiB on another. */
 static const char *const two_streams = ONE_DEVICE(
 	"{\"op\": \"alloc\", \"id\": 1, \"size\": 20971520},"
 	"{\"op\": \"free\", \"id\": 1},"
@@ -32,8 +32,7 @@ START_TEST(nothing_changed_replays_alike)
 }
 END_TEST
 
-/* A what-if decides anew: nothing is left of what was recorded, wherever it
- * is. */
+/* A what-if decides again: recorded outcomes are removed, wherever they are. */
 START_TEST(a_draft_has_no_outcomes_and_no_addresses)
 {
 #define PLACED "{\"op\": \"alloc\", \"id\": 1, \"size\": 512, \"addr\": 4096}"
@@ -70,7 +69,7 @@ START_TEST(a_draft_has_no_outcomes_and_no_addresses)
 }
 END_TEST
 
-/* Without the blocks that are marked, by id. */
+/* Drops the marked blocks, given by id. */
 static struct gp_trace *without(const struct gp_trace *trace,
 				const bool *marked)
 {
@@ -107,7 +106,7 @@ START_TEST(events_left_out_keep_the_numbers_of_the_others)
 }
 END_TEST
 
-/* 10 MiB free, 2 MiB used, 8 MiB free; then 20 MiB are wanted. */
+/* 10 MiB are free, 2 MiB in use and 8 MiB free; then 20 MiB are requested. */
 static const char *const held_by_one =
 	"{\"format\": \"gpupool-trace\", \"version\": 1, \"devices\": "
 	"[{\"device\": 0, \"start\": {\"segments\": [{\"address\": 4194304, "
@@ -138,8 +137,8 @@ static uint64_t name_of(const uint64_t *names, uint32_t id)
 	return names ? names[id] : id;
 }
 
-/* A name that is used again, which a file may do, is used once in a draft; so
- * is that of a block that is added. */
+/* A file may use a name several times, a draft does not; nor does a block that
+ * is added share a name. */
 START_TEST(each_block_has_a_name_of_its_own)
 {
 	static const struct {
@@ -216,7 +215,7 @@ START_TEST(events_can_be_added)
 }
 END_TEST
 
-/* What a look sees: allocated bytes after chosen events. */
+/* The allocated bytes after chosen events, as a look reports them. */
 struct seen {
 	uint64_t events[4], allocated[4];
 	size_t count;
@@ -305,7 +304,8 @@ START_TEST(marks_without_their_names_are_lettered)
 			'a' + i / 27, 'A' + i % 27);
 	snprintf(text + n, sizeof(text) - n, "]}]}");
 	trace = trace_of(text);
-	/* In memory of their own: a sanitizer sees what is read behind it. */
+	/* In a buffer of exactly this size, so that a sanitizer sees reads
+	 * beyond it. */
 	exact = *trace;
 	exact.texts = texts = malloc(trace->text_count * sizeof(*texts));
 	memcpy(texts, trace->texts, trace->text_count * sizeof(*texts));
@@ -320,8 +320,8 @@ START_TEST(marks_without_their_names_are_lettered)
 }
 END_TEST
 
-/* Those that differ in numbers, or behind 63 characters, share their letters.
- */
+/* Names that differ only in numbers, or beyond 63 characters, share their
+ * letters. */
 START_TEST(marks_that_differ_in_numbers_share_a_name)
 {
 	static const char *const ends[] = { "", "xa", "xb" };

@@ -48,7 +48,7 @@ START_TEST(test_areas_axis_and_peak)
 }
 END_TEST
 
-/* Columns, not bytes: a continuation byte of UTF-8 takes none. */
+/* Counts columns rather than bytes: continuation bytes of UTF-8 take none. */
 static unsigned widest(const char *text)
 {
 	unsigned width = 0, most = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums and the like of NCCL's types, each with numbers that it holds exactly.
- */
+/* Sums and other reductions of NCCL's types, each of numbers that the type
+ * holds exactly. */
 #include "simcuda/program/elements.h"
 
 #include <stdint.h>
@@ -41,7 +41,8 @@ START_TEST(test_an_average_is_a_sum_at_first)
 }
 END_TEST
 
-/* Each as its bits: 1.5 + 2.25 = 3.75, and the largest plus itself. */
+/* The operands as bits: 1.5 + 2.25 = 3.75, and the largest number plus
+ * itself. */
 START_TEST(test_floating_point_in_fewer_bits)
 {
 	const struct {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls of empty_cache: at places that are given, and at those that the rule
- * finds best, applied plainly, with a run for each place that may help. */
+/* Calls of empty_cache: at given places, and at those that the rule finds best,
+ * applied in a straightforward way, with a run for each place that may help. */
 #include <ctype.h>
 #include <stdlib.h>
 
@@ -68,7 +68,7 @@ static void make_up(struct program *p, size_t count, uint64_t *seed)
 	}
 }
 
-/* Each larger than all before, so that none is reused. */
+/* Each request is larger than all before, so no memory is reused. */
 static void make_grow(struct program *p, size_t count, uint64_t *seed)
 {
 	uint64_t size = 20 * MIB;
@@ -100,7 +100,7 @@ static void put_step(FILE *out, const struct step *step)
 
 static const struct step call = { .kind = GP_EMPTY_CACHE };
 
-/* The first steps, with the calls. */
+/* The first steps of the program, with the calls. */
 static void put_device(FILE *out, const struct program *p, size_t until,
 		       const struct calls *calls, size_t device)
 {
@@ -151,7 +151,7 @@ static struct gp_trace *trace_of_all(const struct program *p, size_t devices)
 
 /* ---- the rule ---- */
 
-/* Of a run; what others have is better where it is less, in this order. */
+/* The score of a run: less is better, in this order. */
 struct score {
 	uint64_t dropped, reserved, mallocs, unused_at_end;
 };
@@ -191,8 +191,8 @@ static bool is_less(const struct score *a, const struct score *b)
 		 (a->reserved == b->reserved && a->mallocs < b->mallocs)));
 }
 
-/* In each part of the program, behind the first event with the most unused;
- * 0: nothing is unused there. */
+/* For each part of the program, the place after the first event with the most
+ * unused memory; 0: nothing is unused there. */
 static void find_places(const struct program *p,
 			const struct gp_replay_config *config,
 			uint64_t places[PARTS])
@@ -213,7 +213,7 @@ static void find_places(const struct program *p,
 	}
 }
 
-/* Call by call, where it helps most; returns the number of runs. */
+/* Places call after call where it helps most; returns the number of runs. */
 static uint64_t choose(const struct program *p, size_t most,
 		       const struct gp_replay_config *config,
 		       struct calls *calls)
@@ -432,7 +432,8 @@ static void call_at_steps(const struct gp_trace *trace, size_t d,
 	free(steps.list);
 }
 
-/* A number, all steps, or else all marks of that name.  Returns how many. */
+/* place is a number, all steps, or else the name of marks. Returns how many
+ * calls there are. */
 static size_t call_at(const struct gp_trace *trace, const struct program *p,
 		      const char *where, struct calls calls[DEVICES])
 {

@@ -67,7 +67,7 @@ START_TEST(there_is_none_where_the_replay_is_the_answer)
 			       "max_split_size_mb:64")
 			   .is_there);
 	ck_assert(!estimate_of(steps, NULL, "").is_there);
-	/* With unlimited memory nothing is collected. */
+	/* Without a memory limit, there is no garbage collection. */
 	ck_assert(!estimate_of(steps, "", "garbage_collection_threshold:0.8")
 			   .is_there);
 	ck_assert(!estimate_of(whole, "", "expandable_segments:True").is_there);

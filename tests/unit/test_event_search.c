@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Searches, compared with a plain walk over the events. */
+/* Searches, compared with a plain loop over the events. */
 #include "study/metrics/event_search.h"
 
 #include <ctype.h>
@@ -29,7 +29,7 @@ static bool stack_has(const struct gp_trace *trace, uint32_t site,
 	return false;
 }
 
-/* Of these traces only frees have a block whose stack is not their own. */
+/* In these traces, only frees have a stack that differs from their block's. */
 static bool is_wanted(const struct gp_trace *trace, const struct gp_event *e,
 		      const struct gp_event_search *s)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a difference or a changed block is told, its event is told as a person
- * knows it: step, time and line. */
+/* Reports of a difference or a changed block describe its event in a person's
+ * terms: step, time and line. */
 #include "report/report.h"
 
 #include <stdlib.h>
@@ -58,7 +58,7 @@ START_TEST(test_a_difference)
 }
 END_TEST
 
-/* Two devices; the file's ids are 700 and 800, and ours 0 and 1. */
+/* Two devices; the file's ids are 700 and 800, the trace's 0 and 1. */
 static const char two_devices[] =
 	"{\"format\": \"gpupool-trace\", \"version\": 1, \"devices\": ["
 	"{\"device\": 0, \"events\": []},"
@@ -66,7 +66,7 @@ static const char two_devices[] =
 	"{\"op\": \"alloc\", \"id\": 700, \"size\": 512},"
 	"{\"op\": \"alloc\", \"id\": 800, \"size\": 512}]}]}";
 
-/* Of the second device's last event. */
+/* For the second device's last event. */
 static struct gp_verify_result a_difference(const struct gp_trace *trace)
 {
 	struct gp_verify_result result = { .actions = 2, .counters = 122 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What ranks of a job get from each other: two of them, in one process. */
+/* What ranks of a job get from each other: here two ranks in one process. */
 #include "simcuda/program/exchange.h"
 
 #include <stdio.h>
@@ -125,7 +125,7 @@ START_TEST(test_memory_that_is_used_anew_gets_nothing)
 }
 END_TEST
 
-/* More messages than are there at a time. */
+/* More messages than there is room for at once. */
 START_TEST(test_messages_are_written_over)
 {
 	struct job job = begin();
@@ -151,7 +151,7 @@ START_TEST(test_one_line_only_sends)
 }
 END_TEST
 
-/* Another process comes, and ends without a word. */
+/* Another process connects, and ends without sending anything. */
 START_TEST(test_a_rank_whose_peer_is_gone_goes_on_alone)
 {
 	struct exchange what;

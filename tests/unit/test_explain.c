@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Why memory is reserved and not allocated: the parts, and what holds it. */
+/* Why memory is reserved but not allocated: the parts, and what pins it. */
 #include "study/metrics/explain.h"
 
 #include <glob.h>
@@ -44,7 +44,8 @@ static struct gp_explain explain_of(const struct gp_trace *trace,
 
 /* ---- tiny traces with one cause each ---- */
 
-/* 20 MiB in four, of which only the second is live; then more is wanted. */
+/* 20 MiB in four blocks, of which only the second is live; then more is
+ * requested. */
 #define HELD_BY_ONE                                                            \
 	"{\"op\": \"alloc\", \"id\": 1, \"size\": 5242880},"                   \
 	"{\"op\": \"alloc\", \"id\": 2, \"size\": 5242880},"                   \
@@ -112,7 +113,7 @@ START_TEST(another_streams_memory_is_told_from_its_own)
 }
 END_TEST
 
-/* 10 MiB are free among the large blocks, 1 MiB among the small ones. */
+/* 10 MiB are free in large blocks, 1 MiB in small ones. */
 START_TEST(small_blocks_are_told_from_large_ones)
 {
 	struct gp_trace *trace = trace_of(ONE_DEVICE(
@@ -135,7 +136,7 @@ START_TEST(small_blocks_are_told_from_large_ones)
 }
 END_TEST
 
-/* No request names the pool that routing takes them to. */
+/* Requests do not name the pool; they are routed to it. */
 START_TEST(a_routed_request_has_its_pools_memory)
 {
 	struct gp_trace *trace = trace_of(ONE_DEVICE(
@@ -191,7 +192,8 @@ START_TEST(memory_that_waits_to_the_end_is_counted)
 }
 END_TEST
 
-/* 10 MiB wait, and so does their page of 20; the others can be given back. */
+/* 10 MiB are pending free, and so their page of 20 cannot be released; the
+ * others can. */
 START_TEST(pages_beside_a_block_that_waits_are_cached)
 {
 	struct gp_trace *trace = trace_of(ONE_DEVICE(
@@ -232,7 +234,7 @@ START_TEST(an_emptied_cache_that_is_asked_for_again_is_paid_again)
 }
 END_TEST
 
-/* No more than was given back. */
+/* No more than was released. */
 START_TEST(what_is_asked_for_beyond_an_emptied_cache_is_new)
 {
 	struct gp_trace *trace = trace_of(ONE_DEVICE(
@@ -261,7 +263,8 @@ START_TEST(what_a_block_pins_is_summed_over_its_life)
 
 	for (size_t i = 0; i < e.over_time.count; i++)
 		sum += e.over_time.list[i].byte_events;
-	/* After each event but the last: 15, 10, 5, 0, 5, 10, 15 MiB free. */
+	/* Free bytes after each event but the last: 15, 10, 5, 0, 5, 10, 15
+	 * MiB. */
 	ck_assert(sum > 59.9 * MIB && sum < 60.1 * MIB);
 	gp_explain_release(&e);
 	gp_trace_destroy(trace);
@@ -285,7 +288,8 @@ START_TEST(what_has_no_site_is_of_none)
 }
 END_TEST
 
-/* A block that still waits at the end, and one that was never served. */
+/* A block that is still pending free at the end, and one whose request
+ * failed. */
 START_TEST(what_waits_at_the_end_pins_until_it_was_freed)
 {
 	struct gp_trace *trace = trace_of(ONE_DEVICE(
@@ -298,7 +302,7 @@ START_TEST(what_waits_at_the_end_pins_until_it_was_freed)
 
 	ck_assert_uint_eq(e.over_time.count, 1);
 	ck_assert_uint_eq(e.over_time.list[0].events, 3);
-	/* 15 MiB are free beside it for three events. */
+	/* For three events, 15 MiB are free beside it. */
 	ck_assert_double_eq(e.over_time.list[0].byte_events, 45. * MIB);
 	gp_explain_release(&e);
 	gp_trace_destroy(trace);
@@ -331,7 +335,7 @@ START_TEST(what_a_window_begins_with_is_older_than_its_events)
 }
 END_TEST
 
-/* The second page has 1 MiB and 512 bytes, of which all but 1,024 are free. */
+/* The second page has 1 MiB and 512 bytes of it, all but 1,024 of them free. */
 START_TEST(a_page_is_no_larger_than_its_range)
 {
 	struct gp_trace *trace = trace_of(
@@ -373,7 +377,7 @@ START_TEST(steps_count_what_a_window_begins_with)
 }
 END_TEST
 
-/* Before the first step there was more than in it. */
+/* Before the first step, the peak was higher than in it. */
 START_TEST(a_step_has_what_there_is_when_it_begins)
 {
 	struct gp_trace *trace = trace_of(
@@ -473,7 +477,7 @@ START_TEST(steps_are_found_by_the_period_of_requests)
 	ck_assert_uint_eq(steps.count, 8);
 	ck_assert_uint_eq(steps.list[1].first - steps.list[0].first, 80);
 	free(steps.list);
-	/* Fewer than three are none. */
+	/* Fewer than three are no steps. */
 	steps = steps_of_period(70, 3);
 	ck_assert_uint_eq(steps.count, 3);
 	free(steps.list);
@@ -481,7 +485,7 @@ START_TEST(steps_are_found_by_the_period_of_requests)
 }
 END_TEST
 
-/* ---- every trace there is ---- */
+/* ---- every trace in the repository ---- */
 
 static uint64_t sum_of(const struct gp_gap_part *parts, size_t n)
 {
@@ -529,8 +533,8 @@ static void check_sums(const struct gp_explain *e)
 }
 
 /*
- * Which blocks are dropped at the moment, and whether a unit is then still
- * there once the cache is emptied.
+ * Which blocks are dropped at the moment, and whether a unit still exists after
+ * the cache is emptied.
  */
 enum dropped { DROP_NAMED, DROP_ALL_NAMED_BUT_ONE, DROP_UNNAMED };
 struct dropping {
@@ -610,7 +614,7 @@ static bool is_there_without(const struct gp_explain *e,
 	return d.is_there;
 }
 
-/* A private pool holds its segments itself, and a capture the caches. */
+/* A private pool keeps its segments, and a capture keeps the caches. */
 static bool is_only_held_by_blocks(const struct gp_explain *e,
 				   const struct gp_unit *unit)
 {
@@ -624,7 +628,7 @@ static bool is_only_held_by_blocks(const struct gp_explain *e,
 	return !captures && !e->state.segments[unit->segment].pool;
 }
 
-#define UNITS_CHECKED 24 /* a trace: those with the most free bytes */
+#define UNITS_CHECKED 24 /* those of a trace with the most free bytes */
 
 static size_t check_pins(const struct gp_explain *e,
 			 const struct gp_replay_config *config)

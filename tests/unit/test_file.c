@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Output files: whole or not there at all. */
+/* Output files are complete or do not exist. */
 #include "base/file.h"
 
 #include <dirent.h>
@@ -12,7 +12,7 @@
 
 static char folder[] = "/tmp/gpupool-test-file-XXXXXX";
 
-/* Each test runs in a process, and so in an empty folder, of its own. */
+/* Each test runs in a process of its own, and so in an empty folder. */
 static void enter(void)
 {
 	ck_assert_ptr_nonnull(mkdtemp(folder));
@@ -139,7 +139,7 @@ START_TEST(test_a_symbolic_link_stays_one)
 	ck_assert_int_eq(mkdir("far", 0777), 0);
 	ck_assert_int_eq(symlink("far/away", "near"), 0);
 	ck_assert_int_eq(symlink("near", "out"), 0);
-	/* Its target is not there, then is. */
+	/* The link's target does not exist, then does. */
 	put("out", "first");
 	ck_assert_str_eq(content("far/away"), "first");
 	put("out", "second");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Films: at every moment they show what the allocator itself shows. */
+/* Films show at every moment what the allocator itself shows. */
 #include "study/metrics/film.h"
 
 #include <glob.h>
@@ -162,7 +162,7 @@ START_TEST(a_film_shows_what_the_allocator_shows)
 }
 END_TEST
 
-/* Private pools, captures, several streams: each in the hand-written traces. */
+/* The hand-written traces have private pools, captures and several streams. */
 START_TEST(films_of_all_tiny_traces_show_what_the_allocator_shows)
 {
 	glob_t found;
@@ -179,8 +179,7 @@ START_TEST(films_of_all_tiny_traces_show_what_the_allocator_shows)
 }
 END_TEST
 
-/* The one is behind the other, with nothing between: two changes all the same.
- */
+/* The changes are adjacent in memory, and are two changes all the same. */
 START_TEST(a_wait_and_its_free_are_of_different_moments)
 {
 	film_trace(

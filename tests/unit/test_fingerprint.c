@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Fingerprints of runs: how many marks there are, and where. */
+/* Fingerprints of runs: the number of marks, and their places. */
 #include <stdlib.h>
 
 #include "report/gate/gate.h"
 #include "suite.h"
 #include "trace_text.h"
 
-/* Of nothing but so many requests. */
+/* A run with only that many requests. */
 static struct gp_trace *trace_with(uint64_t requests)
 {
 	struct gp_trace *trace;
@@ -38,7 +38,7 @@ static struct gp_fingerprint print_of(uint64_t requests, uint64_t spacing)
 	return print;
 }
 
-/* One behind each so many requests, and one at the end. */
+/* A mark every so many requests, and one at the end. */
 static void check_marks(const struct gp_fingerprint *print, uint64_t requests)
 {
 	uint32_t count = 0;
@@ -54,7 +54,7 @@ static void check_marks(const struct gp_fingerprint *print, uint64_t requests)
 	ck_assert_uint_eq(print->count, count);
 }
 
-/* The least power of two that leaves room for all. */
+/* The smallest power of two for which all marks fit. */
 START_TEST(marks_are_as_close_as_there_is_room)
 {
 	static const struct {
@@ -74,8 +74,8 @@ START_TEST(marks_are_as_close_as_there_is_room)
 }
 END_TEST
 
-/* A run that grew may have more requests than marks of the baseline's spacing
- * there is room for. */
+/* A run that grew may have more requests than there is room for marks at the
+ * baseline's spacing. */
 START_TEST(marks_end_where_there_is_no_more_room)
 {
 	for (uint64_t requests = 254; requests < 260; requests++) {
@@ -86,7 +86,7 @@ START_TEST(marks_end_where_there_is_no_more_room)
 }
 END_TEST
 
-/* Of a start with those three blocks, one of which may differ. */
+/* With a start of those three blocks, one of which may differ. */
 static uint64_t program_of(const struct gp_segment *segment, int changed,
 			   bool is_state)
 {

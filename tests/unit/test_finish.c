@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is known of a block when a trace is complete: which event freed it, and
- * where it lay. */
+/* What is known of a block when a trace is complete: the event that freed it,
+ * and where it lay. */
 #include <inttypes.h>
 
 #include "suite.h"
@@ -9,7 +9,7 @@
 #define BLOCKS 4
 #define EVENTS 24
 
-/* Four blocks of a start, in a segment of their own each. */
+/* Four blocks of the start, each in its own segment. */
 static void put_start(FILE *out)
 {
 	fputs("{\"format\": \"gpupool-trace\", \"version\": 1, \"devices\": "
@@ -37,10 +37,10 @@ static enum gp_status read_text(char *text, struct gp_trace **trace,
 	return status;
 }
 
-/* ---- what frees a block twice ---- */
+/* ---- a block that is freed twice ---- */
 
-/* The blocks in the order of a permutation, then one of them again, behind as
- * many other events. */
+/* Frees the blocks in the order of a permutation, then one of them again, after
+ * that many other events. */
 static void free_again(unsigned order, unsigned again, unsigned others)
 {
 	unsigned left[BLOCKS] = { 0, 1, 2, 3 }, at[BLOCKS];
@@ -77,15 +77,15 @@ START_TEST(the_event_that_frees_a_block_is_named)
 }
 END_TEST
 
-/* ---- where a block lay ---- */
+/* ---- a block's address ---- */
 
 struct block {
 	uint64_t addr, size;
 	enum { LIVE, FREED, DONE } state;
 };
 
-/* Any order of requests, frees and their completions; those only name the
- * block, or also where another tool saw it. */
+/* Requests, frees and their completions in any order; the latter only name the
+ * block, or also have the address at which another tool saw it. */
 static void put_events(FILE *out, uint64_t seed, struct block *blocks,
 		       struct block *expected)
 {
@@ -152,7 +152,7 @@ END_TEST
 #define NAMES 6
 #define FEW   4
 
-/* Blocks are numbered as they are asked for, whatever their names. */
+/* Blocks are numbered in the order of their requests, whatever their names. */
 static void number_names(const unsigned *names)
 {
 	char *text;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Packings: apart, no lower than the bound, and as low as can be where few
- * spans let all ways be tried. */
+/* Packings: without overlaps, no lower than the bound, and as low as possible
+ * if there are few enough spans to try every way. */
 #include "study/floor/floor.h"
 
 #include <stdio.h>
@@ -65,7 +65,7 @@ static struct gp_floor found(const struct gp_spans *spans, uint64_t capacity,
 	return floor;
 }
 
-/* ---- the least ---- */
+/* ---- the lowest packing ---- */
 
 static void swap(uint32_t *a, uint32_t *b)
 {
@@ -75,7 +75,7 @@ static void swap(uint32_t *a, uint32_t *b)
 	*b = c;
 }
 
-/* Some order gives the lowest packing of all. */
+/* Some order gives the lowest packing. */
 static uint64_t least(const struct gp_spans *spans, struct place *place,
 		      uint32_t *order, size_t from)
 {
@@ -97,7 +97,7 @@ static uint64_t least(const struct gp_spans *spans, struct place *place,
 	return best;
 }
 
-/* Returns whether that is more than is live. */
+/* Returns whether the least height is more than the most live bytes. */
 static bool must_be_least(const struct gp_spans *spans)
 {
 	struct place *place = place_create(spans);
@@ -143,8 +143,8 @@ START_TEST(alignment_is_kept_and_its_price_is_the_least)
 		for (size_t k = 0; k < spans.count; k++)
 			spans.items[k].align = 1 + next_random(&seed) % 4;
 		more += must_be_least(&spans);
-		/* where sizes have another unit than alignments, and where one
-		 * of them has another than the others, too */
+		/* also if sizes have another unit than alignments, or one of
+		 * them has another unit than the rest */
 		for (size_t k = 0; k < spans.count; k++) {
 			spans.items[k].size *= 3;
 			spans.items[k].align = 1 + next_random(&seed) % 2;
@@ -158,7 +158,7 @@ START_TEST(alignment_is_kept_and_its_price_is_the_least)
 }
 END_TEST
 
-/* Whichever of them has an odd size, or another alignment than the others. */
+/* Whichever of the spans has an odd size, or an alignment of its own. */
 START_TEST(one_that_is_not_like_the_others_is_aligned)
 {
 	uint64_t seed = 3;
@@ -201,7 +201,7 @@ START_TEST(another_unit_takes_as_many_steps)
 }
 END_TEST
 
-/* The README's example of minimalloc: 12 bytes, each section full. */
+/* The example in minimalloc's README: 12 bytes, all sections full. */
 START_TEST(a_capacity_that_fits_is_found_and_one_below_is_refused)
 {
 	struct gp_span items[] = {
@@ -270,7 +270,7 @@ START_TEST(many_spans_are_packed_within_any_number_of_steps)
 		before = floor.height;
 		gp_floor_release(&floor);
 	}
-	/* They are as random as can be; programs are packed closer. */
+	/* These are entirely random; programs are packed more tightly. */
 	ck_assert_uint_lt(before - gp_floor_bound(&spans, &seed), before / 10);
 }
 END_TEST
@@ -289,8 +289,8 @@ START_TEST(the_same_spans_give_the_same_offsets)
 }
 END_TEST
 
-/* A gate compares packings of several machines; only a change to the methods
- * changes these. */
+/* A gate compares packings made on different machines, so these change only
+ * with the methods. */
 START_TEST(so_they_do_on_every_machine)
 {
 	static const struct {
@@ -376,8 +376,7 @@ START_TEST(what_lies_in_a_gap_takes_no_room_of_its_own)
 
 	ck_assert_uint_eq(floor.height, 4);
 	gp_floor_release(&floor);
-	/* A part of it is in use then. A packing takes it for all, and so does
-	 * not prove that less is impossible. */
+	/* Part of it is in use then, so all of it counts as in use. */
 	gap.to = 1;
 	for (uint64_t capacity = 0; capacity < 8; capacity++) {
 		floor = found(&spans, capacity, 0);
@@ -390,8 +389,8 @@ START_TEST(what_lies_in_a_gap_takes_no_room_of_its_own)
 }
 END_TEST
 
-/* Spans of a few times, with up to two gaps each, of which some are in use in
- * part. */
+/* Spans at a few times, with up to two gaps each, some of them partly in
+ * use. */
 static struct gp_spans random_gaps(uint64_t *seed)
 {
 	static struct gp_span items[6];
@@ -426,7 +425,7 @@ static bool meet(const struct gp_spans *spans, size_t i, size_t k)
 	return false;
 }
 
-/* The first time at which so many bytes are in use. */
+/* The first time at which that many bytes are in use. */
 static uint64_t time_of(const struct gp_spans *spans, uint64_t bytes)
 {
 	for (uint64_t time = 0; time < 24; time++) {
@@ -458,8 +457,8 @@ END_TEST
 
 /* ---- the search ---- */
 
-/* The lowest packing is found, and nothing below it, in so many steps on every
- * machine. */
+/* The lowest packing is found, and none below it, in the same number of steps
+ * on every machine. */
 START_TEST(the_search_finds_the_least)
 {
 	uint64_t seed = 17, steps = 0, more = 0;
@@ -527,7 +526,7 @@ START_TEST(a_trace_is_its_lifetimes_whatever_its_streams)
 }
 END_TEST
 
-/* As is what has no bytes. */
+/* Nor do spans without bytes count. */
 START_TEST(blocks_of_more_than_4_eib_together_are_left_out)
 {
 	struct gp_trace *trace = trace_of(ONE_DEVICE(
@@ -549,8 +548,7 @@ END_TEST
 
 #define EVENTS 400
 
-/* Blocks that are asked for and given back in any order; the first one stays.
- */
+/* Blocks are requested and freed in any order; the first one stays. */
 static void write_random_events(uint64_t *seed, FILE *out)
 {
 	unsigned live[EVENTS], count = 0;
@@ -586,8 +584,8 @@ static struct gp_trace *random_trace(uint64_t *seed)
 	return trace_of(text);
 }
 
-/* Each block has a place, and none is another's while both live; what the plan
- * knows lies where it would lie without the others. */
+/* Each block has a place that no other block has while both are live; those
+ * that the plan knows lie where they would lie without the others. */
 START_TEST(what_a_plan_does_not_know_lies_where_it_is_idle)
 {
 	uint64_t seed = 7;
@@ -622,7 +620,7 @@ START_TEST(what_a_plan_does_not_know_lies_where_it_is_idle)
 }
 END_TEST
 
-/* Few times, so that many are equal; times of every length. */
+/* With few times, many are equal; times have any number of bits. */
 START_TEST(moments_are_in_order)
 {
 	const uint64_t times[] = { 1,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Stacks of written runs: as deep as they may be, and no deeper. */
+/* Stacks of runs that are written: as deep as allowed, and no deeper. */
 #include <stdlib.h>
 
 #include "report/exchange/exchange.h"
 #include "suite.h"
 #include "trace_text.h"
 
-/* Of so many sites, each called by the one before. */
+/* Writes that many sites, each called by the one before. */
 static struct gp_trace *deep(uint32_t depth)
 {
 	struct gp_trace *trace;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The free list of free blocks, against an array that is always sorted anew. */
+/* The list of free blocks, compared with an array that is sorted again after
+ * each change. */
 #include "allocator/caching/free_list.h"
 
 #include <stdlib.h>
@@ -29,13 +30,13 @@ struct model {
 	size_t count;
 };
 
-/* Sizes in units of 512: so many from the first on, in each of the octaves. */
+/* Sizes in units of 512: in each octave, that many from its first one on. */
 static const struct spread {
 	unsigned first, sizes, octaves;
 } spreads[] = {
 	{ 1, 3, 24 },
-	{ 1, 3, 1 },	/* more of a size than a bin's list has room for */
-	{ 992, 16, 1 }, /* sizes that all are one bin's */
+	{ 1, 3, 1 },	/* more of one size than the list of a bin can have */
+	{ 992, 16, 1 }, /* sizes that share a bin */
 };
 
 /* Few sizes and counters, so that ties are common. */
@@ -90,7 +91,7 @@ static void check_order(struct model *model)
 			 model->count ? model->sorted[model->count - 1] : NULL);
 }
 
-/* ---- each with every spread ---- */
+/* ---- each test with every spread ---- */
 
 static void check_walk(struct model *model, const struct spread *spread)
 {
@@ -157,7 +158,7 @@ static void check_shrinking(struct model *model, const struct spread *spread)
 	}
 }
 
-/* What is in a bin's tree may be all that is left of it. */
+/* A bin's blocks may all be in its tree. */
 static void check_trees(struct model *model, const struct spread *spread)
 {
 	struct block *out[BLOCKS];
@@ -176,7 +177,7 @@ static void check_trees(struct model *model, const struct spread *spread)
 	sort(model);
 	check_order(model);
 	while (count--) {
-		/* Behind all that are there, too. */
+		/* Also at a place behind all blocks in the list. */
 		out[count]->counter += 3 * (count % 2);
 		free_list_insert(&model->list, out[count]);
 		model->sorted[model->count++] = out[count];
@@ -232,7 +233,7 @@ START_TEST(order_holds_where_only_trees_are_left)
 }
 END_TEST
 
-/* What requests are rounded to: 2^63 at most. */
+/* The sizes that requests are rounded to: 2^63 at most. */
 START_TEST(no_request_is_too_large_to_look_for)
 {
 	static struct model model;

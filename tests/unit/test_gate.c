@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Limits, gpupool.json and its baseline: what is meant, or a reason. */
+/* Limits, gpupool.json and its baseline: read as meant, or refused. */
 #include "report/gate/gate_report.h"
 
 #include <stdlib.h>
@@ -68,7 +68,7 @@ START_TEST(test_limits_have_bounds)
 		struct gp_diag diag = { 0 };
 
 		if (gp_limit_parse(&limit, n, rows[i].text, &diag) != GP_OK) {
-			/* Units and amounts that there are not. */
+			/* Units and amounts that do not exist. */
 			ck_assert_msg(!rows[i].bound, "%s", rows[i].text);
 			continue;
 		}
@@ -158,8 +158,8 @@ START_TEST(test_a_file_is_read)
 			 numbers.items[run->limits[i].number].name,
 			 run->limits[i].text);
 	}
-	/* dropped gave way to its twin, and the reserved memory has one limit,
-	 * whether the program resets its peaks or not. */
+	/* dropped was replaced by its synonym, and the reserved memory has one
+	 * limit, whether or not the program resets its peaks. */
 	ck_assert_str_eq(limits, "fidelity=100% fragmentation=0.000000000 "
 				 "num_alloc_retries=not worse "
 				 "num_ooms=null peak_allocated_bytes=not worse "
@@ -169,7 +169,7 @@ START_TEST(test_a_file_is_read)
 }
 END_TEST
 
-/* Whichever it is, the first and the last of the table too. */
+/* This includes the first and the last number of the table. */
 START_TEST(test_every_number_can_be_limited)
 {
 	number(BYTES);
@@ -244,7 +244,7 @@ START_TEST(test_files_that_are_refused)
 }
 END_TEST
 
-/* Settings of so many bytes, in one text or one by one. */
+/* Settings of a given number of bytes, in one text or one by one. */
 static enum gp_status parse_settings(size_t bytes, bool is_text,
 				     struct gp_diag *diag)
 {
@@ -298,7 +298,7 @@ START_TEST(test_settings_have_so_many_bytes)
 }
 END_TEST
 
-/* The least of the limits of the reserved peak. */
+/* Names have 40 bytes at most. */
 START_TEST(test_names_have_so_many_bytes)
 {
 	static const char *const keys[] = { "torch", "engine" };
@@ -388,7 +388,7 @@ START_TEST(test_a_file_lists_so_many_runs)
 }
 END_TEST
 
-/* Of 64 MiB at most. */
+/* A file has 64 MiB at most. */
 START_TEST(test_a_file_has_so_many_bytes)
 {
 	for (size_t more = 0; more < 2; more++) {
@@ -467,7 +467,7 @@ START_TEST(test_a_baseline_comes_back_as_it_was_written)
 			 numbers.count * sizeof(*readings));
 	ck_assert_mem_eq(&back->devices[0].fingerprint, &device.fingerprint,
 			 sizeof(device.fingerprint));
-	/* Of another run it is stale. */
+	/* The baseline of another run is stale. */
 	run.asked.torch = "2.10";
 	ck_assert_int_eq(gp_record_check(back, &run, &diag), GP_INPUT);
 	run.asked = record.asked;
@@ -535,7 +535,7 @@ static const char *const kept =
 	"\"program\": \"0123456789abcdef\", \"marks\": "
 	"[\"000001000002abcdefffffff\"]}}]}}}";
 
-/* With something else in it; NULL: that can be, too. */
+/* this is replaced by that; what: NULL if the result is valid. */
 static const struct {
 	const char *this, *that, *what;
 } mistakes[] = {
@@ -617,7 +617,7 @@ START_TEST(test_a_baseline_has_so_many_marks)
 		int n = snprintf(text, sizeof(text), "%.*s", (int)(rest - kept),
 				 kept);
 
-		/* One more is there already. */
+		/* The text has one already. */
 		for (int i = 1; i < count; i++)
 			n += snprintf(text + n, sizeof(text) - (size_t)n, "%s",
 				      row);
@@ -656,10 +656,10 @@ START_TEST(test_a_baseline_is_what_it_says)
 }
 END_TEST
 
-/* ---- where runs part ---- */
+/* ---- where runs diverge ---- */
 
-/* Of so many requests, the mark of every second and the one at the end; from
- * one on, otherwise. */
+/* That many requests, with a mark at every second one and one at the end; from
+ * one request on, the marks differ. */
 static struct gp_fingerprint print_of(uint64_t requests, uint64_t other_from,
 				      bool is_program)
 {
@@ -718,7 +718,7 @@ START_TEST(test_where_runs_part)
 }
 END_TEST
 
-/* Marks of the program and outcomes are none. */
+/* The program's marks and outcomes do not count as requests. */
 START_TEST(test_requests_are_counted)
 {
 	struct gp_trace *trace = trace_of(ONE_DEVICE(
@@ -735,7 +735,7 @@ START_TEST(test_requests_are_counted)
 }
 END_TEST
 
-/* Of a request for 20 MiB that gets a block of so many bytes. */
+/* The mark of a request for 20 MiB that gets a block of that many bytes. */
 static uint32_t mark_of_block(uint64_t block)
 {
 	struct gp_trace *trace = trace_of(ONE_DEVICE(
@@ -754,7 +754,7 @@ static uint32_t mark_of_block(uint64_t block)
 	return print.marks[0].allocator;
 }
 
-/* Up to 1 MiB behind a block are left to it without any setting. */
+/* By default, a block keeps up to 1 MiB beyond its request. */
 START_TEST(test_a_block_that_was_not_split_is_another_action)
 {
 	uint32_t exact = mark_of_block(20971520);
@@ -764,9 +764,9 @@ START_TEST(test_a_block_that_was_not_split_is_another_action)
 }
 END_TEST
 
-/* ---- where a number that is worse shows first ---- */
+/* ---- where a worse number shows first ---- */
 
-/* That of dropped, which is worse; result's first request that failed. */
+/* The verdict on dropped, which is worse, with result's first failure. */
 static struct gp_gate_verdict locate(const struct gp_trace *trace,
 				     const struct gp_replay_result *result,
 				     int64_t bound)
@@ -790,7 +790,7 @@ static struct gp_gate_verdict locate(const struct gp_trace *trace,
 	return verdict;
 }
 
-/* The events behind those of the run are no part of it. */
+/* Events after those of the run do not count. */
 START_TEST(test_the_first_request_dropped_beyond_a_bound)
 {
 	static const struct {
@@ -803,7 +803,7 @@ START_TEST(test_the_first_request_dropped_beyond_a_bound)
 		{ { 4, 6, 8 }, 2, 0, 0, 0, 4 },
 		{ { 4, 6, 8 }, 2, 0, 0, 1, 6 },
 		{ { 4, 6, 8 }, 2, 0, 0, -1, 4 },
-		/* Of requests refused by a rule only the first is known. */
+		/* Of requests refused by a rule, only the first is known. */
 		{ { 4, 6, 8 }, 2, 1, 5, 0, 4 },
 		{ { 4, 6, 8 }, 2, 1, 3, 0, 3 },
 		{ { 4, 6, 8 }, 0, 1, 5, 0, 5 },
@@ -828,7 +828,7 @@ START_TEST(test_the_first_request_dropped_beyond_a_bound)
 }
 END_TEST
 
-/* times x, then the text. */
+/* A site of that many x, followed by the text. */
 static struct gp_gate_verdict locate_at(int times, const char *text)
 {
 	char site[GP_SOURCE_TEXT + 64], json[2 * GP_SOURCE_TEXT];
@@ -858,7 +858,7 @@ START_TEST(test_the_line_of_the_program_is_named)
 	static const struct {
 		int times;
 		const char *text;
-		size_t length; /* of the file's name; 0: there is none */
+		size_t length; /* of the file's name; 0: there is no file */
 		uint64_t line;
 	} rows[] = {
 		{ 1, ":42 forward", 1, 42 },
@@ -908,13 +908,13 @@ static void count(int64_t value)
 	allocated->peak = value;
 }
 
-/* All have one bound; a counter that falls was reset by the program. */
+/* Each has one bound; a counter that falls was reset by the program. */
 START_TEST(test_when_a_counter_went_beyond_its_bound)
 {
 	static const struct {
 		int64_t values[6], bound;
-		/* With all that was before a reset; the first time at all;
-		 * since when it is so. */
+		/* The first event beyond the bound: if values before a reset
+		 * count; if not; and since when it stays beyond. */
 		uint64_t whole, first, since;
 	} rows[] = {
 		{ { 0, 1, 2, 2, 3, 3 }, 1, 2, 2, 2 },

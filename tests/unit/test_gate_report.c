@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The gate's verdict in each form: what is wrong is told, and nothing else. */
+/* The gate's verdict in each format: it tells what is wrong, and nothing
+ * else. */
 #include "report/gate/gate_report.h"
 
 #include <stdlib.h>
@@ -20,8 +21,8 @@ static void write_github(const struct gp_gate_report *report, FILE *out)
 	gp_report_gate_github(report, &(struct gp_report_style){ 0 }, out);
 }
 
-/* Of a file with a run on a device with a limit, and of what is behind the ends
- * of these lists. */
+/* A report on a file with one run, on a device with a limit. There are items
+ * beyond the ends of its lists, which are worse or not. */
 static char *report_of(void (*write)(const struct gp_gate_report *report,
 				     FILE *out),
 		       enum gp_status status, bool is_worse_behind)
@@ -76,7 +77,7 @@ static char *report_of(void (*write)(const struct gp_gate_report *report,
 	return text;
 }
 
-/* GitHub's annotations alone, without the text behind them. */
+/* GitHub's annotations, without the text that follows them. */
 static void write_annotations(const struct gp_gate_report *report, FILE *out)
 {
 	size_t length, text_length;
@@ -134,7 +135,7 @@ static int times_in(const char *text, const char *word)
 
 static const char *run_name = "run";
 
-/* Of a file of runs, each with one number and one limit. */
+/* A report on a file of several runs, each with one number and one limit. */
 static char *report_of_runs(void (*write)(const struct gp_gate_report *report,
 					  FILE *out),
 			    const enum gp_status *statuses, size_t count,
@@ -230,7 +231,7 @@ START_TEST(test_runs_are_counted_by_what_came_of_them)
 }
 END_TEST
 
-/* As a repository names it, wherever the file was named from. */
+/* The file's path within its repository, however it was named. */
 START_TEST(test_a_path_begins_at_the_repository)
 {
 	static const char *const rows[][2] = {
@@ -290,7 +291,7 @@ START_TEST(test_a_change_has_its_sign)
 }
 END_TEST
 
-/* Each number that is better than before, if all limits are kept. */
+/* Numbers better than before are told if all limits are kept. */
 START_TEST(test_what_is_better_is_told)
 {
 	const struct gp_limit limit = { .number = gp_numbers_find(&numbers,
@@ -334,13 +335,13 @@ START_TEST(test_what_is_better_is_told)
 }
 END_TEST
 
-/* What to do depends on the kind of the limit, if there is one to change. */
+/* The advice depends on the kind of the limit, if there is one to change. */
 START_TEST(test_what_to_do_is_told_where_a_limit_was_passed)
 {
 	static const struct {
 		enum gp_status status;
 		enum gp_limit_kind kind;
-		int update, change; /* how often each is told */
+		int update, change; /* how often each advice is given */
 	} rows[] = {
 		{ GP_OK, GP_LIMIT_VALUE, 0, 0 },
 		{ GP_INPUT, GP_LIMIT_VALUE, 0, 0 },
@@ -365,8 +366,8 @@ START_TEST(test_what_to_do_is_told_where_a_limit_was_passed)
 }
 END_TEST
 
-/* On a terminal of few columns each number begins behind two blanks, and goes
- * on behind four. */
+/* On a narrow terminal, each number begins after two blanks and continues after
+ * four. */
 START_TEST(test_changes_are_wrapped)
 {
 	const struct gp_gate_run run = { .name = "run" };
@@ -418,7 +419,7 @@ static void write_narrow(const struct gp_gate_report *report, FILE *out)
 			    out);
 }
 
-/* A run's first line goes on behind four blanks, whatever came of it. */
+/* The first line of a run continues after four blanks, whatever its outcome. */
 START_TEST(test_a_run_goes_on_behind_four_blanks)
 {
 	static const enum gp_status statuses[] = { GP_OK, GP_FAILED, GP_INPUT };
@@ -439,7 +440,7 @@ START_TEST(test_a_run_goes_on_behind_four_blanks)
 }
 END_TEST
 
-/* The Markdown of one number. */
+/* The Markdown for a single number. */
 static char *markdown_of(const char *name, struct gp_gate_verdict verdict)
 {
 	const struct gp_limit limit = { .number = gp_numbers_find(&numbers,
@@ -467,7 +468,7 @@ static char *markdown_of(const char *name, struct gp_gate_verdict verdict)
 	return text;
 }
 
-/* In the table of all, and in that of what is worse. */
+/* In the table of all numbers, and in the table of those that are worse. */
 START_TEST(test_each_number_has_its_rows)
 {
 	char *ok = markdown_of("dropped", (struct gp_gate_verdict){ 0 });
@@ -512,8 +513,8 @@ START_TEST(test_a_place_is_as_much_as_is_known)
 }
 END_TEST
 
-/* Bytes that the baseline has, too, of which 30 times as many can be told; how
- * much of both bars is filled. */
+/* Bars need bytes that the baseline has, too, and of which 30 times as many can
+ * be represented. filled: how many cells of both bars are filled. */
 START_TEST(test_bytes_are_drawn_as_bars)
 {
 	static const char *const bytes = "peak_reserved_bytes";

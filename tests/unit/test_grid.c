@@ -10,7 +10,7 @@
 
 #define LARGEST (UINT64_C(1) << 20) /* request */
 
-/* The values of an axis, parted by blanks. */
+/* The values of an axis, separated by blanks. */
 static void check_values(const char *text, const char *values)
 {
 	struct gp_diag diag = { 0 };

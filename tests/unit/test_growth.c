@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A replay takes time in proportion to its events, however many streams and
- * pools there are, and however many of them one block was used on.  Twice the
- * events eight times over are far from 64 times the work: processor time of two
- * runs here, as a ratio. So does what is told of the sites of its requests,
- * however deep a stack is.
+ * pools there are, and on however many of them a single block was used. For
+ * eight times the events, work in proportion is far from 64 times as much; the
+ * ratio of the processor times of two runs is measured.
  */
 #include <limits.h>
 #include <malloc.h>
@@ -23,7 +22,7 @@
 #define AT_MOST 26.0 /* linear is 8, quadratic 64 */
 #define TRIES	50
 
-/* Writes the events of a trace of about n. */
+/* Writes the events of a trace of about n events. */
 typedef void author(FILE *out, unsigned n);
 
 static void alloc(FILE *out, unsigned id, unsigned stream, unsigned pool)
@@ -72,7 +71,7 @@ static void streams_emptied(FILE *out, unsigned n)
 	}
 }
 
-/* Each looks whether any of the free blocks could be given back. */
+/* Each checks whether any free block could be released. */
 static void out_of_memory(FILE *out, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)
@@ -116,7 +115,7 @@ static void streams_on_a_block(FILE *out, unsigned n)
 		alloc(out, i + 1, 0, 0);
 }
 
-/* What waits is waited for one by one, the last first. */
+/* Pending frees are waited for one by one, the last one first. */
 static void waiting(FILE *out, unsigned n, bool has_streams)
 {
 	for (unsigned i = 0; i < n; i++) {
@@ -286,8 +285,9 @@ static bool is_linear(clock_t small, clock_t large)
 	return (double)large <= AT_MOST * (double)(small + 200);
 }
 
-/* Of the least that either takes: whatever else runs can only add to it, so one
- * good round is enough, and a busy machine has many to come to it. */
+/* The ratio of the shortest times: other programs can only add to a time, so a
+ * single undisturbed round is enough, and a busy machine has many rounds to get
+ * one. */
 START_TEST(test_time_is_linear)
 {
 	void (*work)(struct gp_trace * trace) = rows[_i].work;
@@ -314,8 +314,8 @@ int main(void)
 {
 	TCase *tcase = tcase_create("growth");
 
-	/* What the kernel takes for pages that come and go is not ours, and
-	 * only the longer runs would pay for it. */
+	/* The kernel's work for pages that are mapped and unmapped does not
+	 * count, and only the longer runs would have any. */
 	mallopt(M_MMAP_THRESHOLD, INT_MAX);
 	mallopt(M_TRIM_THRESHOLD, INT_MAX);
 	tcase_set_timeout(tcase, 60);

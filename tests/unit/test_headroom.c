@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The search for the smallest device, compared with replays of every
+/* The search for the smallest device, compared with replays at every
  * capacity. */
 #include "study/headroom.h"
 #include "gpupool/study.h"
@@ -12,8 +12,8 @@
 #define GRAIN GP_DEVICE_GRAIN
 
 /* Random allocs and frees of 1 to 48 MiB from a seed: on one stream, on four,
- * or on one per block, so that nothing is shared. With odd seeds others use
- * memory now and then. */
+ * or on one per block, so that nothing is shared. If the seed is odd, other
+ * processes use memory now and then. */
 static struct gp_trace *made_up(unsigned seed)
 {
 	static const char *const head =
@@ -107,7 +107,7 @@ static bool is_fine(const struct gp_trace *trace,
 	return fine;
 }
 
-/* Checks each capacity, from the largest of interest downward. */
+/* Checks each capacity, from the largest relevant one downward. */
 static void check_all(const struct gp_trace *trace,
 		      const struct gp_settings *settings,
 		      const struct gp_headroom *h, enum gp_headroom_goal goal)
@@ -173,8 +173,8 @@ static void check_same(const struct gp_headroom *a, const struct gp_headroom *b)
 	}
 }
 
-/* Nor the reported number of replays, nor what remains unknown with few
- * tries. */
+/* This includes the reported number of replays, and what remains unknown with
+ * few tries. */
 START_TEST(threads_change_nothing)
 {
 	static const char *const confs[] = {

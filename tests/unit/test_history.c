@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a snapshot's history says about its program and its beginning. */
+/* What a snapshot's history says about its program and its start state. */
 #include "gpupool/trace.h"
 
 #include "snapshot_text.h"
@@ -20,7 +20,7 @@ START_TEST(a_free_and_its_completion_are_one_event)
 }
 END_TEST
 
-/* Where nothing is told of completions, a free is one at once. */
+/* If a history has no completions, frees are complete at once. */
 START_TEST(a_free_without_any_completion_is_one_at_once)
 {
 	struct gp_trace *trace = whole(SNAPSHOT(
@@ -35,7 +35,7 @@ START_TEST(a_free_without_any_completion_is_one_at_once)
 }
 END_TEST
 
-/* A window may end before any block of it was completed. */
+/* A window may end before any of its blocks was completed. */
 START_TEST(what_still_waits_at_the_end_was_not_freed_at_once)
 {
 	struct gp_trace *trace = whole(SNAPSHOT(
@@ -101,8 +101,9 @@ START_TEST(segments_given_back_for_a_larger_one_are_the_allocators)
 }
 END_TEST
 
-/* The allocator looks among its segments before it makes room: two segments of
- * a step that begins with empty_cache, at the most that is ever reserved. */
+/* The allocator searches its segments before it makes room. Here, it has two
+ * segments, in a step that begins with empty_cache, when the most memory ever
+ * is reserved. */
 START_TEST(what_could_have_served_is_not_given_back_to_make_room)
 {
 	struct gp_trace *trace = whole(SNAPSHOT(
@@ -118,7 +119,7 @@ START_TEST(what_could_have_served_is_not_given_back_to_make_room)
 }
 END_TEST
 
-/* What is waited for meanwhile lies elsewhere. */
+/* The block that is waited for in the meantime lies elsewhere. */
 START_TEST(what_was_free_before_the_wait_is_not_given_back_to_make_room)
 {
 #define ASKED ENTRY("free_requested", 314572800, 2097152) ", "
@@ -132,7 +133,8 @@ START_TEST(what_was_free_before_the_wait_is_not_given_back_to_make_room)
 				 BLOCK(20971520, 20971520, 20971520, ACTIVE)),
 			 ASKED OTHER DONE GIVEN GROWN TAKEN));
 
-	/* The large one that was there: which of such is older is guessed. */
+	/* The large segment of the start state: which of such segments is older
+	 * is a guess. */
 	ck_assert_uint_eq(trace->devices[0].guesses.segment_order, 1);
 	ck_assert_str_eq(kinds_of(trace), "alloc empty_cache segment_free "
 					  "segment_alloc alloc");
@@ -140,8 +142,9 @@ START_TEST(what_was_free_before_the_wait_is_not_given_back_to_make_room)
 }
 END_TEST
 
-/* What is waited for lies in that segment; before or after it there was room
- * for the request, whose block is up to 1 MiB larger, or there was not. */
+/* The block that is waited for lies in that segment. Before or after it there
+ * was room for the request, whose block is up to 1 MiB larger, or there was
+ * not. */
 static const struct {
 	const char *asked, *done;
 	bool had_room;
@@ -176,15 +179,15 @@ START_TEST(what_was_free_beside_what_is_waited_for_is_not_given_back)
 }
 END_TEST
 
-/* Pages of 20 MiB are given back, and these are mapped next. A retry would have
- * reserved the addresses before it released others'. */
+/* Pages of 20 MiB are released, and these are mapped next. A retry would have
+ * reserved its addresses before it released others' pages. */
 static const struct {
 	unsigned addr, size, stream;
 	bool is_programs;
 } mapped_again[] = {
 	{ 20971520, 41943040, 0, false }, { 20971520, 41943040, 7, true },
 	{ 20971520, 2097152, 0, true },	  { 104857600, 41943040, 7, false },
-	{ 41943040, 41943040, 7, false }, /* right behind them */
+	{ 41943040, 41943040, 7, false }, /* right after them */
 };
 
 START_TEST(addresses_that_another_stream_or_pool_has_next_were_given_up)
@@ -216,9 +219,9 @@ START_TEST(addresses_that_another_stream_or_pool_has_next_were_given_up)
 }
 END_TEST
 
-/* Pages amid the 40 MiB of a request are unmapped and mapped again; it could
- * have had them before, unless a part of it was waited for, or it has more than
- * these. */
+/* Pages amid the 40 MiB of a request are unmapped and mapped again. The request
+ * could have had them before, unless a part of them was waited for, or it gets
+ * more than these. */
 START_TEST(pages_amid_a_free_block_are_not_given_back_for_it)
 {
 	static const struct {
@@ -229,7 +232,7 @@ START_TEST(pages_amid_a_free_block_are_not_given_back_for_it)
 		{ 31457280, 20971520, 20971520, false },
 		{ 41943040, 20971520, 20971520, false },
 		{ 73399808, 20971520, 20971520, false },
-		{ 73400320, 20971520, 20971520, true }, /* right behind it */
+		{ 73400320, 20971520, 20971520, true }, /* right after it */
 		{ 209715200, 41943040, 20971520, true },
 		{ 209715200, 20971520, 41943040, false },
 	};
@@ -264,7 +267,7 @@ START_TEST(pages_amid_a_free_block_are_not_given_back_for_it)
 END_TEST
 
 /* A request of up to 1 MiB is served from small segments, a larger one from
- * large ones that are as large. */
+ * large segments that have room for it. */
 START_TEST(what_has_the_requests_size_could_have_served_it)
 {
 	static const struct {
@@ -308,7 +311,8 @@ START_TEST(what_has_the_requests_size_could_have_served_it)
 }
 END_TEST
 
-/* Of 40 MiB 20 were free, of which max_split_size_mb does not keep requests. */
+/* 20 of 40 MiB were free, and max_split_size_mb does not keep requests from
+ * using them. */
 START_TEST(free_parts_serve_requests_that_whole_segments_do_not)
 {
 	struct gp_trace *trace = whole(
@@ -326,7 +330,7 @@ START_TEST(free_parts_serve_requests_that_whole_segments_do_not)
 }
 END_TEST
 
-/* A retry releases what is oversize first: of so many MiB or more. */
+/* A retry releases oversize segments first: those of at least that many MiB. */
 START_TEST(oversize_segments_make_room_before_others)
 {
 #define OVERSIZE ENTRY("segment_free", 209715200, 41943040)
@@ -341,12 +345,12 @@ START_TEST(oversize_segments_make_room_before_others)
 		  1 },
 		{ "32", LARGE, OVERSIZE, ENTRY("alloc", 20971520, 1048577), 1 },
 		{ "32", LARGE, OVERSIZE, ENTRY("alloc", 20971520, 1048576), 0 },
-		/* It is of 40 MiB. */
+		/* The segment has 40 MiB. */
 		{ "40", LARGE, OVERSIZE, ENTRY("alloc", 20971520, 62914560),
 		  1 },
 		{ "41", LARGE, OVERSIZE, ENTRY("alloc", 20971520, 62914560),
 		  0 },
-		/* The garbage collector has an order of its own. */
+		/* The garbage collector has its own order. */
 		{ "32,garbage_collection_threshold:0.9", LARGE, OVERSIZE,
 		  ENTRY("alloc", 20971520, 62914560), 0 },
 	};
@@ -371,7 +375,7 @@ START_TEST(oversize_segments_make_room_before_others)
 }
 END_TEST
 
-/* The block that is waited for begins where that segment ends. */
+/* The block that is waited for begins at the end of that segment. */
 START_TEST(what_lies_behind_a_segment_does_not_hold_it)
 {
 	struct gp_trace *trace = whole(SNAPSHOT(
@@ -398,7 +402,7 @@ START_TEST(what_is_freed_where_nothing_is_was_lost)
 }
 END_TEST
 
-/* What is not lost keeps its blocks apart, first and last. */
+/* Entries that are not lost keep their blocks apart, first and last. */
 START_TEST(what_is_lost_leaves_the_others)
 {
 #define GOES_AT(addr)                                                          \
@@ -448,8 +452,9 @@ START_TEST(annotations_come_in_the_order_of_their_times)
 }
 END_TEST
 
-/* Three at any times, beside events at four: each behind those that are not
- * later, and behind the annotations before it of its time. */
+/* Three annotations at any times, with events at four times. Each annotation
+ * goes after the events that are not later, and after earlier annotations of
+ * the same time. */
 #define LAST_TIME 7
 
 static void expect_order(const unsigned *times, char *order)
@@ -514,8 +519,8 @@ START_TEST(annotations_come_between_the_events_of_their_times)
 }
 END_TEST
 
-/* Where the last of the events has no time, annotations have no places, nor
- * where there are none. */
+/* If the last event has no time, or if there are no events, annotations have no
+ * places. */
 START_TEST(annotations_need_the_time_of_the_last_event)
 {
 	for (unsigned with = 0; with < 16; with++)
@@ -555,7 +560,7 @@ START_TEST(annotations_need_the_time_of_the_last_event)
 }
 END_TEST
 
-/* Of a file that contradicts itself, the end is believed. */
+/* In a file that contradicts itself, the end state counts. */
 START_TEST(a_segment_given_back_over_one_that_stays_was_not_there)
 {
 	static const char *const files[] = {
@@ -584,8 +589,8 @@ END_TEST
 		"free_completed", addr, size) ", " ENTRY("segment_free", addr, \
 							 size) ", "
 
-/* 20 MiB cannot serve a larger request, but 60 were reserved before: so much
- * there was room for. */
+/* 20 MiB cannot serve a larger request; but 60 were reserved before, so there
+ * was room for that many. */
 static const struct {
 	const char *text;
 	uint64_t empty_caches;
@@ -601,9 +606,9 @@ static const struct {
 	{ GOES("", 41943040), 2 },
 	{ GOES("", 44040192), 1 },
 	{ GOES("max_split_size_mb:64", 41943040), 2 },
-	/* That gives back without need. */
+	/* The garbage collector releases segments that were not needed. */
 	{ GOES("garbage_collection_threshold:0.6", 31457280), 1 },
-	/* But not what is small. */
+	/* But it does not release small ones. */
 	{ UNDER("garbage_collection_threshold:0.6",
 		SEGMENT(419430400, 31457280, "large",
 			BLOCK(419430400, 31457280, 31457280, ACTIVE)),
@@ -624,7 +629,7 @@ START_TEST(what_is_given_back_while_there_is_room_is_empty_cache)
 }
 END_TEST
 
-/* The request is the refused one, not the small one behind it. */
+/* The request is the one that was refused, not the small one after it. */
 START_TEST(what_makes_room_before_a_refusal_stays_the_allocators)
 {
 	struct gp_trace *trace = whole(SNAPSHOT(
@@ -652,8 +657,8 @@ START_TEST(a_refused_request_is_one_that_lives_no_time)
 }
 END_TEST
 
-/* 12,000,000 bytes round to 12,000,256; the segment is 12 MiB, and what is
- * left, under 1 MiB, belongs to the block. */
+/* 12,000,000 bytes are rounded to 12,000,256; the segment has 12 MiB, and the
+ * rest, less than 1 MiB, belongs to the block. */
 START_TEST(slack_behind_a_block_is_the_blocks)
 {
 	struct gp_trace *trace = whole(
@@ -671,8 +676,8 @@ START_TEST(slack_behind_a_block_is_the_blocks)
 }
 END_TEST
 
-/* A block of 2 MiB asked, before a long free run; what is allocated next
- * behind it begins there or later, so that is where it ended. */
+/* A request of 2 MiB, before a long free run. The next block allocated after it
+ * begins there or later, so that is where this one ended. */
 START_TEST(a_later_neighbour_shows_where_a_block_ended)
 {
 	static const struct {
@@ -713,8 +718,8 @@ START_TEST(a_later_neighbour_shows_where_a_block_ended)
 }
 END_TEST
 
-/* Which no entry is about: it was there before, with the stack that the
- * snapshot still has of it. */
+/* No entry is about the block: it was there at the start, with the stack that
+ * the snapshot still has for it. */
 START_TEST(a_block_that_is_only_in_the_end_was_there_from_the_start)
 {
 	struct gp_trace *trace = whole(SNAPSHOT(
@@ -752,7 +757,8 @@ START_TEST(the_first_entry_may_be_half_a_free)
 }
 END_TEST
 
-/* Its completion tells that others would be there. */
+/* The completion shows that there would be others, so this free is complete,
+ * too. */
 START_TEST(half_a_free_is_a_completion)
 {
 	struct gp_trace *trace =
@@ -766,7 +772,7 @@ START_TEST(half_a_free_is_a_completion)
 }
 END_TEST
 
-/* A recording that contradicts itself is still one that can be written. */
+/* A recording that contradicts itself can still be written. */
 START_TEST(what_does_not_fit_before_the_next_block_had_asked_for_less)
 {
 	struct gp_trace *trace = whole(SNAPSHOT(
@@ -787,7 +793,7 @@ START_TEST(what_does_not_fit_before_the_next_block_had_asked_for_less)
 }
 END_TEST
 
-/* Before the entries that are left, and so before its segment goes. */
+/* Before the remaining entries, and so before its segment is released. */
 START_TEST(half_a_free_comes_before_the_outcomes_behind_it)
 {
 	struct gp_trace *trace = whole(
@@ -799,8 +805,8 @@ START_TEST(half_a_free_comes_before_the_outcomes_behind_it)
 }
 END_TEST
 
-/* A block of an oversize request is never split, so less than 20 MiB behind it
- * is its own; blocks of others have up to 1 MiB. */
+/* A block for an oversize request is never split, so less than 20 MiB after it
+ * belong to it; other blocks get up to 1 MiB. */
 static const struct {
 	const char *text;
 	uint64_t size;
@@ -829,8 +835,8 @@ START_TEST(what_is_behind_an_oversize_block_is_the_blocks)
 }
 END_TEST
 
-/* A range of 20 MiB in the middle of a reservation, and what is mapped below it
- * later: in the same one while something is mapped of that. */
+/* A range of 20 MiB in the middle of a reservation, and pages mapped below it
+ * later: these are in the same reservation while any of it is mapped. */
 #define RANGE(addr, stream)                                                    \
 	"{\"device\": 0, \"address\": " #addr ", \"total_size\": 20971520, "   \
 	"\"stream\": " #stream ", \"segment_type\": \"large\", "               \
@@ -855,11 +861,11 @@ static const struct {
 						  0) ", " RANGE(419430400, 0),
 		   LOWEST_COMES ", " LOWER_COMES(20971520)),
 	  314572800 },
-	/* The one in between is left. */
+	/* The range between them remains. */
 	{ SNAPSHOT(RANGE(104857600, 0) ", " RANGE(209715200, 0),
 		   LOWER_COMES(20971520) ", " UPPER_GOES LOWEST_COMES),
 	  314572800 },
-	/* Another one, of another stream or of small blocks. */
+	/* Another reservation: of another stream, or of small blocks. */
 	{ SNAPSHOT(RANGE(209715200, 0), UPPER_GOES LOWER_COMES(20971520)), 0 },
 	{ SNAPSHOT(RANGE(209715200, 0) ", " RANGE(419430400, 1),
 		   LOWER_COMES(20971520)),

@@ -23,7 +23,7 @@
 	SEGMENT_OF(7, 20971520, 20971520,                                      \
 		   BLOCK(20971520, 20971520, 20971520, ACTIVE))
 
-/* An oom has what is free in the place of an address. */
+/* An oom entry has the free bytes in place of an address. */
 #define MADE ENTRY("segment_alloc", 20971520, 20971520) ", "
 #define FAILED                                                                 \
 	", {\"action\": \"oom\", \"device_free\": 20971600, "                  \
@@ -48,7 +48,7 @@ START_TEST(entries_without_a_pool_have_that_of_their_segment)
 }
 END_TEST
 
-/* Whether the refused request of that snapshot is one of a private pool. */
+/* Whether the refused request of that snapshot is for a private pool. */
 static bool is_refused_in_pool(const char *text)
 {
 	struct gp_trace *trace = whole(text);
@@ -62,7 +62,7 @@ static bool is_refused_in_pool(const char *text)
 	return is_in_pool;
 }
 
-/* Nothing is released for a request to a pool that is in use. */
+/* No memory is released for a request to a pool that is in use. */
 START_TEST(a_refused_request_has_the_pool_of_the_one_before_it)
 {
 	ck_assert(is_refused_in_pool(SNAPSHOT(POOL_AT_END, MADE TAKEN FAILED)));
@@ -75,7 +75,7 @@ START_TEST(a_refused_request_has_the_pool_of_the_one_before_it)
 }
 END_TEST
 
-/* What was at its address before was another segment. */
+/* The segment previously at its address was another one. */
 START_TEST(a_pool_has_its_segment_from_when_that_was_allocated)
 {
 #define HERE(action) ENTRY(action, 20971520, 20971520) ", "
@@ -110,8 +110,8 @@ END_TEST
 	HERE("free_requested")                                                 \
 	HERE("free_completed") HERE("segment_unmap") HERE("segment_map") TAKEN
 
-/* An expandable segment goes when nothing is mapped in it, and another may get
- * its address; whatever other segment the pool has. */
+/* An expandable segment is released when nothing is mapped in it, and another
+ * one may get its address, whatever other segments the pool has. */
 START_TEST(a_pool_has_its_expandable_segment_from_the_first_mapping)
 {
 #define MAPPED MAPPED_AT_END(BLOCK(20971520, 20971520, 20971520, ACTIVE))
@@ -155,7 +155,7 @@ START_TEST(entries_with_a_pool_keep_it)
 }
 END_TEST
 
-/* A pool's segment goes for a request of that pool, or with its pool. */
+/* A pool's segment is released for a request to that pool, or with its pool. */
 #define OWN(action) IN(7, action) ", "
 #define GOES_FOR(pool)                                                         \
 	SNAPSHOT(SEGMENT_OF(pool, 62914560, 41943040,                          \
@@ -178,7 +178,8 @@ START_TEST(a_pool_makes_room_for_itself_alone)
 }
 END_TEST
 
-/* A segment of pool 7, and one of all: made, free again, given back. */
+/* A segment of pool 7, and one that all share: allocated, free again,
+ * released. */
 #define ITS(action) ENTRY_OF(0, action, 62914560, 41943040) ", "
 #define MADE_OWN    OWN("segment_alloc") OWN("alloc")
 #define MADE_ITS    ITS("segment_alloc") ITS("alloc")
@@ -214,14 +215,14 @@ START_TEST(a_cache_is_emptied_of_one_pool_or_of_all)
 }
 END_TEST
 
-/* ---- generated windows, of which only the end tells pools ---- */
+/* ---- generated windows, for which only the end state has pools ---- */
 
 #define SLOTS 8
 #define SLOT  2097152
 #define MOST  64
 
-/* What can be in a slot: a segment, or pages of what other slots like it are
- * pages of. */
+/* What a slot may contain: a segment, or pages that belong together with those
+ * of other slots of the same kind. */
 struct slot {
 	unsigned pool, stream;
 	bool is_small, is_expandable, is_there;
@@ -238,8 +239,8 @@ struct past {
 	struct slot slots[SLOTS];
 	struct entry entries[MOST];
 	unsigned count;
-	/* By slot: the first of those that have its addresses, at the end, and
-	 * how many these are. */
+	/* By slot: the first of the slots whose segment has its addresses at
+	 * the end, and the number of these slots. */
 	unsigned first[SLOTS], width[SLOTS];
 };
 
@@ -284,7 +285,7 @@ static void step(struct past *p)
 			i, k - i, .grows = !is_there, .shrinks = is_there });
 }
 
-/* One that is like the slot before it, or another one. */
+/* A slot like the previous one, or a different one. */
 static void begin(struct past *p)
 {
 	for (unsigned i = 0; i < SLOTS; i++) {
@@ -301,8 +302,8 @@ static void begin(struct past *p)
 		step(p);
 }
 
-/* The segments at the end. What lies in one slot is of one with the slots
- * before it that are there and next to it. */
+/* The segments at the end. The pages in a slot belong to the segment of the
+ * slots before it if these are mapped and adjacent. */
 static void write_segments(struct past *p, FILE *out)
 {
 	const char *comma = "";
@@ -349,13 +350,13 @@ static void write_entries(const struct past *p, FILE *out)
 }
 
 /*
- * From the end: an entry is of the segment that its address is in then, as long
- * as that existed: since it was allocated, or since pages of it, or of what the
- * list has next to it and is alike, are mapped.
+ * The rule, from the end backward: an entry belongs to the segment that has its
+ * address at the end, for as long as that existed: since it was allocated, or
+ * since any of its pages, or of adjacent ones of the same kind, are mapped.
  */
 static unsigned find_pools(const struct past *p, unsigned *pools)
 {
-	/* Allocated segments of which nothing is known, if there is a pool. */
+	/* Allocated segments of unknown pools, if there is a pool. */
 	unsigned unknown = 0, is_pool = 0;
 	unsigned group[SLOTS], mapped[SLOTS] = { 0 }, last = SLOTS;
 	bool is_before[SLOTS] = { false };
@@ -395,8 +396,8 @@ static unsigned find_pools(const struct past *p, unsigned *pools)
 	return is_pool ? unknown : 0;
 }
 
-/* A refused request is of the pool of its stream's last one, unless memory was
- * given back since any. */
+/* A refused request belongs to the pool of its stream's last request, unless
+ * memory was released since. */
 static void find_pools_of_refused(const struct past *p, unsigned *pools)
 {
 	unsigned last[] = { 0, 0 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether a segment that is given back could have served the request behind it:
- * generated ones, with blocks in them that were waited for before. */
+/* Whether a segment that is released could have served the next request:
+ * generated segments, with blocks in them that were waited for before. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -28,7 +28,7 @@ static uint64_t rounded(uint64_t size)
 	return (size + 511) / 512 * 512;
 }
 
-/* What was free before and behind the blocks; a block of a large segment may
+/* The free bytes before and after the blocks; a block of a large segment may
  * have up to 1 MiB more than its request. */
 static void find_free(const struct room *r, uint64_t *before, uint64_t *behind)
 {
@@ -47,8 +47,8 @@ static void find_free(const struct room *r, uint64_t *before, uint64_t *behind)
 	*behind = last < BEGIN + r->size ? BEGIN + r->size - last : 0;
 }
 
-/* Blocks anywhere, some beside the segment; a request that just fits, or not
- * quite. */
+/* Blocks anywhere, some of them beside the segment; the request just fits, or
+ * just does not. */
 static void begin(struct room *r)
 {
 	bool is_large = below(r, 2);

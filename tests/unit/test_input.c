@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Formats are told by how a file begins, even if it is no longer than that. */
+/* Formats are recognised by how a file begins, even if the file ends there. */
 #include "gpupool/input.h"
 
 #include <string.h>
@@ -70,8 +70,8 @@ START_TEST(so_is_a_single_byte_of_some)
 }
 END_TEST
 
-/* Behind a byte order mark and blanks, too; an object begins with a text, a
- * list with a list, an object or a text. */
+/* Also after a byte order mark and blanks. An object begins with a text; a list
+ * with a list, an object or a text. */
 START_TEST(json_is_told_by_its_first_two_characters)
 {
 	static const struct {

@@ -14,7 +14,7 @@
 #include "suite.h"
 
 #define LINE "{\"op\":\"alloc\",\"id\":1234567}\n"
-/* More than the window of a MiB, which is not a whole number of lines. */
+/* More than the window of a MiB, and not a whole number of lines. */
 #define MANY 50000
 
 static char path[64];
@@ -31,7 +31,8 @@ static void put_many(void)
 		journal_put(LINE, strlen(LINE));
 }
 
-/* All the lines are there, and then nothing but zeros; how many of those. */
+/* All the lines are there, followed only by zeros; returns how many of
+ * these. */
 static long zeros_behind(void)
 {
 	FILE *file = fopen(path, "rb");
@@ -110,7 +111,8 @@ START_TEST(test_one_whose_writer_was_killed_does_too)
 }
 END_TEST
 
-/* One window of two has room: its lines are kept, and the program goes on. */
+/* Only one of two windows has room: its lines are kept, and the program
+ * continues. */
 START_TEST(test_a_full_disk_ends_it_and_not_the_program)
 {
 	const struct rlimit room = { 1 << 20, RLIM_INFINITY };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The JSON readers: what they take, and how they say no. */
+/* The JSON readers: what they accept, and how they refuse the rest. */
 #include "gpupool/knob.h"
 #include "suite.h"
 #include "trace_text.h"
@@ -85,7 +85,7 @@ START_TEST(test_bad_events_are_named)
 }
 END_TEST
 
-/* A whole file, and the message. */
+/* A whole file that must be refused, and the message. */
 static const struct {
 	const char *text, *message;
 } bad_files[] = {
@@ -114,7 +114,7 @@ static const struct {
 	  "line 1, byte 55: it ends inside a string" },
 	{ HEADER "\"settings\": \"\",,}",
 	  "line 1, byte 57: a key is missing here" },
-	{ HEADER "\"more\": nul}", NULL }, /* skipped, as any other key */
+	{ HEADER "\"more\": nul}", NULL }, /* skipped, like any unknown key */
 	{ HEADER "\"settings\": nul}",
 	  "line 1, byte 54: invalid token near 'nul'" },
 	{ HEADER "\"devices\": []}\n\n{\"op\": \"free\"}",
@@ -173,7 +173,8 @@ static const struct {
 			"\"id\": 1, \"site\": \"x\"}]}"),
 	  "start, segment 0: \"site\" of a block is \"x\"; it must be an index "
 	  "into \"sites\"" },
-	/* No index; a trace in memory has it where there is no site. */
+	/* It has no index; a trace in memory has this value for a missing
+	 * site. */
 	{ START(SEGMENT "{\"size\": 512, \"state\": \"active_allocated\", "
 			"\"id\": 1, \"site\": 4294967295}]}"),
 	  "start, segment 0: \"site\" of a block is 4294967295; it must be an "
@@ -274,7 +275,7 @@ START_TEST(test_an_item_is_bounded)
 	ck_assert_str_eq(error_of(text),
 			 "line 1, byte 54: a single item of more than 16 MiB");
 	free(text);
-	/* With its quotes it has as many as it may have. */
+	/* Including its quotes, it has the largest length. */
 	text = repeat(HEADER "\"settings\": \"01234567890123",
 		      "0123456789abcdef", (16 << 20) / 16 - 1, "\"}");
 	gp_trace_destroy(trace_of(text));
@@ -300,7 +301,7 @@ START_TEST(test_keys_come_in_any_order)
 }
 END_TEST
 
-/* However long they are, and however they are written. */
+/* However long they are, and in any notation. */
 START_TEST(test_keys_that_nobody_knows_are_left_out)
 {
 	for (int length = 0; length <= 140; length++) {
@@ -323,7 +324,7 @@ START_TEST(test_keys_that_nobody_knows_are_left_out)
 }
 END_TEST
 
-/* Whatever of it is told. */
+/* However much of its block a free tells. */
 START_TEST(test_a_free_is_of_its_block)
 {
 	static const char *const told[] = { "", ", \"size\": 512",
@@ -392,7 +393,7 @@ START_TEST(test_lines_add_to_the_header)
 }
 END_TEST
 
-/* What a recorder may have written when it was killed, or somebody by hand. */
+/* Parts that a killed recorder may have written, or a person. */
 START_TEST(test_bad_additions_are_explained)
 {
 	static const struct {
@@ -477,7 +478,7 @@ START_TEST(test_the_source_tells_the_release)
 }
 END_TEST
 
-/* An end that is not told is the first release, or the last one. */
+/* If an end of a range is missing, it is the first or the last release. */
 START_TEST(test_releases_have_two_ends)
 {
 	static const struct {
@@ -506,7 +507,7 @@ START_TEST(test_releases_have_two_ends)
 }
 END_TEST
 
-/* ---- PyTorch's own ---- */
+/* ---- PyTorch's own format ---- */
 
 #define ENTRY                                                                  \
 	"{\"action\": \"alloc\", \"addr\": 4096, \"size\": 500,"               \
@@ -585,7 +586,7 @@ START_TEST(test_lists_by_themselves_are_traces)
 }
 END_TEST
 
-/* What is wrong is shown where that is short. */
+/* If the value is short, the message shows what is wrong. */
 START_TEST(test_long_texts_are_not_shown)
 {
 	for (int length = 40; length < 55; length++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Plain values of JSON are what jansson makes of them. */
+/* Plain JSON values are read as jansson reads them. */
 #include <jansson.h>
 #include <math.h>
 
@@ -9,7 +9,7 @@
 
 #define CASES 200000
 
-/* As in a window: something behind it, and room to look ahead. */
+/* As in a window: with bytes after it, and room to look ahead. */
 struct padded {
 	char text[96];
 	size_t length;
@@ -118,7 +118,7 @@ START_TEST(test_what_is_skipped)
 }
 END_TEST
 
-/* Each byte at each place of the eight that are looked at together. */
+/* Each byte, at each place of the eight that are processed together. */
 START_TEST(test_texts_end_where_they_end)
 {
 	char text[48];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Values cut out of any JSON text, or of one with a mistake, are what jansson
- * makes of the whole text, wherever a window ends. */
+/* Values cut out of a JSON text, whether or not it has a mistake, equal those
+ * that jansson reads from the whole text, wherever windows end. */
 #include "formats/json_scan.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #define MOST   16384
 #define WINDOW 131072 /* bytes of a source at a time */
 
-/* A text, and the same with wide numbers as jansson gets them. */
+/* A text, and the same with long numbers in jansson's form. */
 struct texts {
 	char text[MOST], plain[MOST];
 	size_t length, plain_length;
@@ -137,7 +137,7 @@ static void put_value(struct texts *t, unsigned depth)
 	}
 }
 
-/* One byte less, more, or another. */
+/* Removes, adds or changes a byte. */
 static void spoil(struct texts *t)
 {
 	static const char marks[] = "{}[],:\"\\ 1a-.\n\x01\xff";
@@ -159,7 +159,7 @@ static void spoil(struct texts *t)
 	t->plain_length = t->length;
 }
 
-/* ---- the same, scanned ---- */
+/* ---- the same, as scanned ---- */
 
 struct scanned {
 	struct gp_source source;
@@ -169,7 +169,7 @@ struct scanned {
 	char *bytes;
 };
 
-/* Behind so much white space. */
+/* After that much white space. */
 static void begin(struct scanned *s, const struct texts *t, size_t spaces,
 		  bool by_jansson)
 {
@@ -218,7 +218,7 @@ static void compare_scalar(struct gp_json_scalar *scalar, json_t *is)
 	}
 }
 
-/* Each item of an object or list, one way or another. */
+/* Reads each item of an object or list, in one way or another. */
 static void walk_items(struct scanned *s, json_t *is, uint64_t how)
 {
 	struct gp_json_walk walk;
@@ -267,7 +267,7 @@ static void compare(const struct texts *t, size_t spaces, bool by_jansson)
 	struct scanned s;
 	json_t *value;
 
-	/* one that a sign was taken from */
+	/* one whose sign was removed */
 	if (!is && json_error_code(&error) == json_error_numeric_overflow)
 		return;
 	begin(&s, t, spaces, by_jansson);

@@ -6,7 +6,7 @@
 #include "read_twice.h"
 #include "suite.h"
 
-/* Values that are nearly plain. */
+/* Values that are almost plain. */
 static const char *const numbers[] = {
 	"0",
 	"512",
@@ -64,7 +64,7 @@ static const char *const pools[] = {
 
 #define PICK(list, r) (list)[(r) % COUNT_OF(list)]
 
-/* Mostly what PyTorch writes. */
+/* Mostly as PyTorch writes them. */
 static const char *number(uint64_t *state, char text[24])
 {
 	uint64_t r = next_random(state);
@@ -145,7 +145,7 @@ START_TEST(test_changed_snapshots)
 }
 END_TEST
 
-/* Windows end anywhere. */
+/* Windows may end anywhere. */
 START_TEST(test_many_windows)
 {
 	size_t room = 2 << 20, n;
@@ -169,7 +169,7 @@ START_TEST(test_many_windows)
 }
 END_TEST
 
-/* The one begins as the other, and is the last of its list. */
+/* One value may begin like the other one, and is also the last in the list. */
 START_TEST(test_frames_that_are_no_lists)
 {
 	static const char *const values[] = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Events of gpupool-trace are read without jansson where they are plain.  That
- * must not show: whatever the text, the same trace comes of it, or the same
- * refusal.
+ * Plain events of gpupool-trace are read without jansson. This must not show:
+ * for every text, the same trace is returned, or it is refused for the same
+ * reason.
  */
 #include "read_twice.h"
 #include "suite.h"
@@ -11,7 +11,7 @@
 #define ROOM  (1 << 16)
 #define PIECE 256 /* bytes of an event at the most */
 
-/* ---- forms that are nearly plain ---- */
+/* ---- forms that are almost plain ---- */
 
 #define ALLOC "{\"op\":\"alloc\",\"id\":1,\"size\":512}"
 
@@ -127,7 +127,7 @@ START_TEST(test_forms)
 }
 END_TEST
 
-/* A NUL ends no word, wherever the value stands. */
+/* A NUL does not end a word, wherever the value is. */
 START_TEST(test_nul_in_a_word)
 {
 	static const char text[] =
@@ -138,7 +138,7 @@ START_TEST(test_nul_in_a_word)
 }
 END_TEST
 
-/* ---- documents made up, and then changed ---- */
+/* ---- generated documents, and changes to them ---- */
 
 static size_t make_event(char *text, uint64_t *state, uint64_t number)
 {
@@ -197,14 +197,14 @@ START_TEST(test_changed_documents)
 		text[n] = '\0';
 		read += read_twice(text, n);
 	}
-	/* Else nothing was compared. */
+	/* Otherwise nothing was compared. */
 	ck_assert_uint_gt(read, CASES / 4);
 	ck_assert_uint_lt(read, CASES * 3 / 4);
 	free(text);
 }
 END_TEST
 
-/* Windows end anywhere in an event. */
+/* Windows may end anywhere in an event. */
 START_TEST(test_many_windows)
 {
 	size_t room = 4 << 20, n = 0;
@@ -224,7 +224,7 @@ START_TEST(test_many_windows)
 }
 END_TEST
 
-/* More streams, or pools, than a trace can have. */
+/* More streams, or pools, than a trace may have. */
 START_TEST(test_numbers_beyond_the_tables)
 {
 	static const char *const forms[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The settings that people use, and which one is advised. */
+/* The settings that people use, and which one is recommended. */
 #include "gpupool/study.h"
 
 #include <stdio.h>
@@ -45,7 +45,7 @@ START_TEST(a_setting_is_found_by_its_whole_name)
 }
 END_TEST
 
-/* 400 MiB, then 300 MiB in two blocks, and a hole of 100 MiB that cannot hold
+/* 400 MiB, then 300 MiB in two blocks, and a hole of 100 MiB that cannot serve
  * 300. */
 static struct gp_trace *with_a_hole(void)
 {
@@ -190,7 +190,7 @@ END_TEST
 
 #define ALLOC(id, mib) "{\"op\":\"alloc\",\"id\":" #id ",\"size\":" #mib "}"
 
-/* 500 MiB at once, without a hole. */
+/* 500 MiB at once, with no hole. */
 static struct gp_trace *without_a_hole(void)
 {
 	return trace_of(ONE_DEVICE(ALLOC(1, 524288000)));
@@ -224,7 +224,7 @@ START_TEST(what_fits_beside_one_that_does_not_still_fits)
 
 	ck_assert_int_eq(s.verdicts[0].kind, GP_VERDICT_FITS);
 	ck_assert_int_eq(s.verdicts[1].kind, GP_VERDICT_SETTING);
-	/* One setting for both. */
+	/* A single setting serves both. */
 	ck_assert(s.is_change);
 	ck_assert_str_eq(s.verdicts[0].conf, "expandable_segments:True");
 	ck_assert_str_eq(s.verdicts[1].conf, "expandable_segments:True");
@@ -306,7 +306,8 @@ END_TEST
 #define FREE_ONE "{\"op\":\"free\",\"id\":1}"
 #define TWO_MORE ALLOC(4, 2097152) "," ALLOC(5, 125829120)
 
-/* Only large_segment_size_mb together with another setting needs so little. */
+/* Only large_segment_size_mb together with another setting would serve with so
+ * little memory. */
 START_TEST(what_is_missing_is_missing_under_every_setting)
 {
 	struct gp_trace *t =
@@ -343,7 +344,7 @@ START_TEST(what_is_undecided_keeps_nobody_from_a_verdict)
 }
 END_TEST
 
-/* A window that begins with 300 MiB cached, in blocks that no request fits. */
+/* A window that begins with 300 MiB cached, in blocks that fit no request. */
 static struct gp_trace *window(void)
 {
 	return trace_of(
@@ -423,9 +424,9 @@ START_TEST(where_no_setting_serves_all_two_together_may)
 }
 END_TEST
 
-/* Settings that are equivalent share a run, and a run without limit also
- * answers for a device that is large enough. 24 settings are tried, and two
- * needs measured. */
+/* Equivalent settings share a run, and a run without a limit also answers for
+ * any device that is large enough. 24 settings are tried, and the memory needed
+ * is measured twice. */
 START_TEST(a_study_takes_few_runs)
 {
 	struct gp_trace *trace = with_a_hole();
@@ -476,8 +477,8 @@ static void check_equal(const struct gp_study *a, const struct gp_study *b)
 	ck_assert_uint_eq(v->searched, w->searched);
 }
 
-/* The hole takes 500 MiB at least, and 700 as it is: below, only the settings
- * that people use are tried, and not all values. */
+/* The hole needs at least 500 MiB, and 700 under the present settings. Below
+ * that, only the settings that people use are tried, not all values. */
 START_TEST(no_search_where_the_fraction_leaves_less_than_is_live)
 {
 	static const struct {

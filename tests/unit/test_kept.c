@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Bytes that are kept, held against an array with a state for each. */
+/* Bytes that are kept, compared with an array that has a state for each
+ * byte. */
 #include "simcuda/kept.h"
 
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 #include "suite.h"
 
 #define MIB  (UINT64_C(1) << 20)
-/* Not at a chunk's beginning, and over five of them. */
+/* Not at the beginning of a chunk, and spanning five of them. */
 #define BASE (2 * MIB * 1000 + 700)
 #define SIZE (9 * MIB)
 
@@ -88,7 +89,7 @@ static void step(struct gp_rng *rng)
 	}
 }
 
-/* Of a whole grain, so that no other byte of it is in doubt. */
+/* Ranges of whole grains, so that no other byte of a grain becomes doubtful. */
 static void doubt_block(struct gp_rng *rng)
 {
 	struct range r = some_range(rng);
@@ -160,8 +161,8 @@ START_TEST(test_what_is_kept_is_what_was_written)
 }
 END_TEST
 
-/* As soon as the program gives the block back, what it writes there is its own
- * again; the other process's own share lasts. */
+/* When the program frees the block, what it writes there is its own again; the
+ * other process's block stays shared. */
 START_TEST(test_a_shared_block_is_unknown_until_it_ends)
 {
 	const uint64_t begin = (BASE + 255) / 256 * 256, block = begin + 512;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Profiles of torch.profiler: what is taken, and how they are refused. */
+/* Profiles of torch.profiler: what is read from them, and how they are
+ * refused. */
 #include "read_twice.h"
 #include "suite.h"
 
-/* Events begin with a comma; the first is none that matters. */
+/* Events begin with a comma, so an empty one precedes them. */
 #define PROFILE(events) "{\"traceEvents\": [{}" events "]}"
 #define ARGS(type, device, addr, bytes, total)                                 \
 	", \"args\": {\"Device Type\": " #type ", \"Device Id\": " #device     \
@@ -80,8 +81,8 @@ START_TEST(test_operators_are_stacks)
 }
 END_TEST
 
-/* What begins where another ends is not called by that; what is over then may
- * be. */
+/* An operator that begins where another one ends is not called by it, unless it
+ * also ends at that time. */
 START_TEST(test_operators_follow_each_other)
 {
 	static const char text[] = PROFILE(
@@ -116,8 +117,8 @@ START_TEST(test_operators_follow_each_other)
 }
 END_TEST
 
-/* Of what begins at one time the longer one calls, and of two that are as long
- * the first one. */
+/* Of operators that begin at the same time, the longer one is the caller; of
+ * equally long ones, the first. */
 START_TEST(test_operators_that_begin_together_are_stacks)
 {
 	static const char text[] = PROFILE(
@@ -139,7 +140,7 @@ START_TEST(test_operators_that_begin_together_are_stacks)
 }
 END_TEST
 
-/* One without a thread is of none but thread 0. */
+/* An event without a thread belongs to thread 0 only. */
 START_TEST(test_what_has_no_thread_is_of_thread_0)
 {
 	static const char text[] =
@@ -219,7 +220,7 @@ START_TEST(test_devices_are_their_own)
 }
 END_TEST
 
-/* The memory of so many devices is kept, and no more. */
+/* The memory of that many devices is kept, and of no more. */
 START_TEST(test_only_so_many_devices_are_told_of)
 {
 	char text[8192] = "{\"deviceProperties\": [";
@@ -240,8 +241,8 @@ START_TEST(test_only_so_many_devices_are_told_of)
 }
 END_TEST
 
-/* What is no time, or too large for one, is the time at which the profile
- * begins. */
+/* A value that is not a time, or too large for one, counts as the beginning of
+ * the profile. */
 START_TEST(test_times_have_two_ends)
 {
 #define AT(ts)                                                                 \
@@ -270,7 +271,7 @@ START_TEST(test_times_have_two_ends)
 }
 END_TEST
 
-/* Steps are those of all devices, where these are few enough. */
+/* Steps are those of all devices, if these are few enough. */
 START_TEST(test_steps_are_marks_of_so_many_devices)
 {
 	for (int devices = 15; devices <= 17; devices++) {
@@ -335,7 +336,7 @@ START_TEST(test_bad_profiles_are_explained)
 }
 END_TEST
 
-/* ---- without jansson where an event is plain, which must not show ---- */
+/* ---- plain events are read without jansson, which must not show ---- */
 
 static const char *const numbers[] = {
 	"0",
@@ -385,7 +386,7 @@ static const char *const categories[] = {
 	"null",
 };
 
-/* What stands among the arguments and is passed over. */
+/* An argument that is skipped. */
 static const char *const others[] = {
 	"[[1, 2], [], [[3]]]",
 	"[\"\", \"False\"]",
@@ -460,7 +461,7 @@ START_TEST(test_changed_profiles)
 }
 END_TEST
 
-/* Windows end anywhere, also within an event that is longer than one. */
+/* Windows may end anywhere, also within an event that is longer than one. */
 START_TEST(test_many_windows)
 {
 	size_t room = 2 << 20, most = 400000, n;
@@ -480,7 +481,7 @@ START_TEST(test_many_windows)
 }
 END_TEST
 
-/* ---- made-up programs ---- */
+/* ---- generated programs ---- */
 
 #define TIME	400 /* of the profile */
 #define THREADS 3
@@ -505,7 +506,8 @@ struct made {
 	size_t span_count;
 	struct made_event events[TIME];
 	size_t event_count;
-	/* of each device: what is there, and was there before */
+	/* of each device: blocks that are live, and that were live at the
+	 * start */
 	uint64_t sizes[2][BLOCKS], total[2], unseen[2];
 };
 
@@ -528,7 +530,7 @@ static void make_spans(struct made *m, uint64_t begin, uint64_t end,
 	}
 }
 
-/* The innermost that is running then; -1: none is. */
+/* The innermost span that is running then; -1: none is. */
 static int span_at(const struct made *m, uint64_t time, uint64_t thread)
 {
 	int found = -1;
@@ -557,7 +559,7 @@ static void make_event_at(struct made *m, uint64_t time)
 	m->events[m->event_count++] = e;
 }
 
-/* Some blocks are there before; of one, nothing is ever told but the sum. */
+/* Some blocks exist at the start; some bytes are part of the total only. */
 static void make_program(struct made *m)
 {
 	for (uint64_t d = 0; d < 2; d++) {
@@ -597,7 +599,7 @@ static void write_event(struct made *m, size_t i)
 		(int)e->total);
 }
 
-/* In any order: a profile's is by thread. */
+/* In any order: a profile is ordered by thread. */
 static struct gp_trace *written_profile(struct made *m)
 {
 	size_t order[SPANS + TIME], n = m->span_count + m->event_count, length;
@@ -638,7 +640,7 @@ static void compare_stack(const struct made *m, const struct made_event *e,
 	ck_assert_uint_eq(site, GP_NO_SITE);
 }
 
-/* What is freed without having come, in that order, then the rest. */
+/* Blocks that are freed without an alloc, in that order, then the rest. */
 static size_t compare_before(const struct made *m, uint64_t ordinal,
 			     const struct gp_device_trace *d)
 {
@@ -662,7 +664,7 @@ static size_t compare_before(const struct made *m, uint64_t ordinal,
 		}
 		has_come[e->addr] = !e->is_free;
 		if (!before)
-			before = UINT64_MAX; /* nothing was there */
+			before = UINT64_MAX; /* nothing existed at the start */
 	}
 	if (before != UINT64_MAX && before > known) {
 		ck_assert_uint_eq(d->events[count].kind, GP_ALLOC);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lives, and bands made of them, compared with the allocator's own numbers and
- * with what is counted block by block. */
+/* Lifetimes and the bands made from them, compared with the allocator's own
+ * numbers and with a count block by block. */
 #include "study/metrics/bands.h"
 #include "study/metrics/culprit.h"
 
@@ -10,7 +10,7 @@
 #include "played.h"
 #include "random_trace.h"
 
-/* A run, with what the allocator itself said behind each event. */
+/* A run, and what the allocator itself reported after each event. */
 struct watched {
 	const struct gp_trace *trace;
 	struct gp_film *film;
@@ -25,7 +25,7 @@ static void hear(void *arg, const struct gp_action *action, uint64_t event)
 	gp_film_action(w->film, action, event);
 }
 
-/* What a film shows of memory then. */
+/* The memory that a film shows then. */
 static void compare_states(const struct gp_state *a, const struct gp_state *b)
 {
 	ck_assert_uint_eq(a->segment_count, b->segment_count);
@@ -45,7 +45,7 @@ static void compare_states(const struct gp_state *a, const struct gp_state *b)
 	}
 }
 
-#define FEW	    23 /* events between two looks at all of memory */
+#define FEW	    23 /* a look at all of memory every so many events */
 #define MOST_EVENTS 1000
 
 static void look(void *arg, struct gp_allocator *allocator, uint64_t event)
@@ -59,7 +59,7 @@ static void look(void *arg, struct gp_allocator *allocator, uint64_t event)
 		(uint64_t)gp_level_now(&levels[GP_STAT_ALLOCATED_BYTES]);
 	w->reserved[event] =
 		(uint64_t)gp_level_now(&levels[GP_STAT_RESERVED_BYTES]);
-	/* It is made of all changes up to then. */
+	/* The film's state is built from all changes up to then. */
 	if (event % FEW || w->trace->devices[0].event_count > MOST_EVENTS)
 		return;
 	allocator->ops->state(allocator, &state);
@@ -108,7 +108,7 @@ static void watched_release(struct watched *w)
 	free(w->reserved);
 }
 
-/* ---- the same, block by block ---- */
+/* ---- the same, counted block by block ---- */
 
 static size_t columns_with(const struct gp_bands *bands,
 			   const struct gp_lifetime *lifetime)
@@ -133,7 +133,7 @@ static void check_column(const struct gp_bands *bands, size_t c,
 	ck_assert_uint_lt(column->moment, end);
 	for (uint64_t m = column->from; m < end; m++) {
 		ck_assert_uint_le(lifetimes->allocated[m], column->allocated);
-		/* The first of those at which there is as much. */
+		/* It is the first moment with that much. */
 		ck_assert(m >= column->moment ||
 			  lifetimes->allocated[m] < column->allocated);
 		if (lifetimes->reserved[m] > reserved)
@@ -165,7 +165,7 @@ static bool has_band(const struct gp_bands *bands, size_t lifetime)
 	return false;
 }
 
-/* Nobody without a band takes more of the picture than one with a band. */
+/* No block without a band has a larger area than one with a band. */
 static void check_choice(const struct gp_bands *bands,
 			 const struct gp_lifetimes *lifetimes, size_t most)
 {
@@ -189,8 +189,8 @@ static void check_choice(const struct gp_bands *bands,
 				  bands->list[i].lifetime);
 }
 
-/* The band at a byte of a column of stacked bands; GP_NO_ID: it belongs to the
- * rest, or is above all. */
+/* The band at a byte of a column of stacked bands; GP_NO_ID: the byte belongs
+ * to the rest, or is above all bands. */
 static uint32_t hit_at(const struct gp_bands *bands,
 		       const struct gp_lifetimes *lifetimes, size_t column,
 		       uint64_t byte)
@@ -210,8 +210,8 @@ static uint32_t hit_at(const struct gp_bands *bands,
 	return GP_NO_ID;
 }
 
-/* With a band for each, what lies at a byte is what lies there in memory's
- * order of allocs. */
+/* If each block has a band, the one at a byte is the one found by adding sizes
+ * in the order of allocs. */
 static void check_hits(const struct gp_bands *bands,
 		       const struct gp_lifetimes *lifetimes, uint64_t *seed)
 {
@@ -344,7 +344,7 @@ START_TEST(a_column_a_moment_shows_each_of_them)
 }
 END_TEST
 
-/* The first block makes the most of bytes times events. */
+/* The first block has the largest product of bytes and events. */
 START_TEST(who_holds_most_ranks_first)
 {
 	struct gp_trace *trace = trace_of(two_blocks);
@@ -363,8 +363,8 @@ START_TEST(who_holds_most_ranks_first)
 }
 END_TEST
 
-/* Freed at event 2 while another stream used it, which was waited for; the next
- * request completes the free. */
+/* Freed at event 2 while in use on another stream, so it is pending free; the
+ * next request completes the free. */
 START_TEST(a_block_is_gone_when_its_free_completes)
 {
 	struct gp_trace *trace = trace_of(

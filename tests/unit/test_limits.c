@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What a program's limit tells of the device that it ran on, by the rule of the
- * one request that was refused though there was room; and which memory can hold
- * what a window begins with. */
+/* What a program's limit shows about the device that it ran on, by the rule for
+ * a request that was refused although there was room; and the memory that can
+ * hold the start state of a window. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,11 +14,11 @@
 
 #define MIB(n)	    ((uint64_t)(n) << 20)
 #define MOST_EVENTS 12
-#define BESIDE	    MIB(32) /* what a segment has beside a request at most */
+#define BESIDE	    MIB(32) /* the most a segment has beyond its request */
 
 /* ---- refused at a known fraction ---- */
 
-/* Growth, what was given back, and an OOM. */
+/* Growth, released memory, and an OOM. */
 struct made_up {
 	struct gp_event events[MOST_EVENTS];
 	struct gp_device_trace device;
@@ -52,8 +52,8 @@ static void make_up(struct made_up *m, uint64_t *seed)
 	}
 }
 
-/* GP_UNLIMITED: it was not the limit, or all that was served is too much for
- * one of such a device. */
+/* GP_UNLIMITED: the limit was not the reason, or such a device could not have
+ * served all that was served. */
 static uint64_t plain_device(uint64_t reserved, uint64_t size, uint64_t free,
 			     uint64_t most, double fraction)
 {
@@ -67,7 +67,7 @@ static uint64_t plain_device(uint64_t reserved, uint64_t size, uint64_t free,
 	return room > least ? room : least;
 }
 
-/* Around where the limit, or what was served, just allows it. */
+/* Near the values at which the limit, or what was served, just allows it. */
 static uint64_t some_free(const struct made_up *m, uint64_t size,
 			  double fraction, uint64_t *seed)
 {
@@ -120,7 +120,7 @@ START_TEST(a_limit_that_refused_tells_how_large_the_device_is)
 }
 END_TEST
 
-/* Of no memory at all, a request is refused whatever there is. */
+/* If there is no memory at all, a request is always refused. */
 START_TEST(a_limit_of_nothing_tells_nothing)
 {
 	static const double thresholds[] = { 0, 0.5 };
@@ -143,7 +143,8 @@ START_TEST(a_limit_of_nothing_tells_nothing)
 }
 END_TEST
 
-/* So small a fraction that anything served would be too much: nothing was. */
+/* The fraction is so small that anything served would be too much, and nothing
+ * was served. */
 START_TEST(what_served_nothing_may_be_of_any_size)
 {
 	struct made_up m = { .device.events = m.events };
@@ -160,7 +161,7 @@ START_TEST(what_served_nothing_may_be_of_any_size)
 }
 END_TEST
 
-/* ---- what a window begins with ---- */
+/* ---- the start state of a window ---- */
 
 START_TEST(a_window_runs_where_what_it_begins_with_has_room)
 {
@@ -176,7 +177,8 @@ START_TEST(a_window_runs_where_what_it_begins_with_has_room)
 	for (size_t i = 0; i < COUNT_OF(starts) * COUNT_OF(capacities); i++) {
 		const uint64_t *start = starts[i / COUNT_OF(capacities)];
 		uint64_t capacity = capacities[i % COUNT_OF(capacities)];
-		/* The third is of a device behind those of the trace. */
+		/* The third segment is on a device beyond those of the
+		 * trace. */
 		struct gp_segment segments[3] = { { .size = start[0] },
 						  { .size = start[1] },
 						  { .size = MIB(90) } };
@@ -201,10 +203,10 @@ START_TEST(a_window_runs_where_what_it_begins_with_has_room)
 }
 END_TEST
 
-/* ---- what is a limit ---- */
+/* ---- limits ---- */
 
-/* 202 of 400 MiB are cached when more is needed: above half of a limit, they
- * are collected. */
+/* 202 of 400 MiB are cached when more is needed. If that is above half of a
+ * limit, they are collected. */
 static bool is_limit(uint8_t release, const char *fraction)
 {
 	char text[1024];

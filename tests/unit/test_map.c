@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The hash map, against a plain array that is always searched through. */
+/* The hash map, compared with a plain array that is searched linearly. */
 #include "base/map.h"
 
 #include <stdlib.h>
@@ -55,7 +55,7 @@ static uint32_t model_take(struct model *model, uint64_t key)
 	return value;
 }
 
-/* Few keys, so that each comes and goes many times. */
+/* With few keys, each is added and removed many times. */
 static void one_step(struct gp_map *map, struct model *model, uint64_t *random)
 {
 	uint64_t key = next_random(random) % MODEL_KEYS << 21;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of measures: each number is what its row says. */
+/* The table of measures: each number is what its row describes. */
 #include "gpupool/metrics.h"
 
 #include <string.h>
 
 #include "suite.h"
 
-/* 100 bytes reserved at the peak, 60 of them allocated and 10 pending free, for
- * 56 requested. */
+/* 100 bytes are reserved at the peak, 60 of them allocated (for 56 requested)
+ * and 10 pending free. */
 static struct gp_replay_result some_run(void)
 {
 	return (struct gp_replay_result){

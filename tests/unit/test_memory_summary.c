@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The summary that PyTorch prints, with its units and its spaces. */
+/* The summary that PyTorch prints, with its units and spaces. */
 #include "report/report.h"
 
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static char *summary(const struct gp_stats *stats, bool is_abbreviated)
 	return text;
 }
 
-/* Cells of the first row, "Allocated memory", for such sums. */
+/* Cells of the first row, "Allocated memory", for these totals. */
 START_TEST(test_units)
 {
 	const struct {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What-ifs that merge or omit: each thing that changes counts, wherever in its
- * list it is, and no other does. */
+/* What-ifs that merge or omit: each item that changes is counted, wherever it
+ * is in its list, and no other item changes. */
 #include "study/what_if/what_if.h"
 
 #include "suite.h"
@@ -8,7 +8,7 @@
 
 #define MOST 3 /* of each kind of thing */
 
-/* Segments, blocks and events that a what-if may change, or not. */
+/* Segments, blocks and events that a what-if changes, or does not. */
 struct scenery {
 	const char *segment, *other_segment;
 	const char *block, *other_block;
@@ -26,7 +26,7 @@ struct scenery {
 
 static const struct {
 	const char *name;
-	bool segments, blocks, events; /* that it changes */
+	bool segments, blocks, events; /* the item that it changes */
 	struct scenery scenery;
 } rows[] = {
 	{ "merge-streams",
@@ -81,7 +81,7 @@ static struct gp_trace *trace_like(const struct scenery *s, unsigned bits)
 	return trace_of(text);
 }
 
-/* How many of MOST bits are set, from one on. */
+/* Returns how many of MOST bits are set, beginning at bit from. */
 static unsigned count_bits(unsigned bits, int from)
 {
 	unsigned n = 0;

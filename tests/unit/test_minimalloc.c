@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* minimalloc's own challenges: each is packed into its mebibyte. */
+/* minimalloc's own challenges: each is packed into one MiB. */
 #include "study/floor/floor.h"
 
 #include <stdio.h>

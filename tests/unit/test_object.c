@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Libraries that are written here: the system's loader takes them, and each
- * symbol leads to the stand-in with its own name. */
+/* Libraries written by simcuda: the system's loader accepts them, and each
+ * symbol resolves to the stand-in of that name. */
 #include <dlfcn.h>
 #include <elf.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@ typedef uint64_t (*function)(void **first);
 static void **told_first;
 static const char *told_name;
 
-/* In simcuda's place: this program exports its symbols. */
+/* In place of simcuda, this program exports its symbols. */
 uint64_t simcuda_stand_in(void **first, const char *name);
 uint64_t simcuda_stand_in(void **first, const char *name)
 {
@@ -99,7 +99,8 @@ START_TEST(test_many_symbols_are_found)
 }
 END_TEST
 
-/* dlsym on an empty library finds what the ones that it needs have. */
+/* dlsym() on an empty library finds the symbols of the libraries that it
+ * needs. */
 START_TEST(test_an_empty_library_leads_to_what_it_needs)
 {
 	static const char *const needed[] = { "liball.so.1" };
@@ -116,8 +117,8 @@ START_TEST(test_an_empty_library_leads_to_what_it_needs)
 }
 END_TEST
 
-/* Linkers of binutils 2.42 and later refuse one without sections: Triton links
- * its launchers with such a libcuda. */
+/* Linkers of binutils 2.42 and later refuse a library without sections; Triton
+ * links its launchers with such a libcuda. */
 START_TEST(test_linkers_find_the_symbols)
 {
 	char name[] = "cuInit", *names[] = { name };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The message of an OutOfMemoryError: what is read, and what is concluded. */
+/* The message of an OutOfMemoryError: what is read from it, and what is
+ * concluded. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,7 +108,7 @@ START_TEST(reads_the_sentences_since_2_1)
 }
 END_TEST
 
-/* In a container this process is listed by the id that it has outside. */
+/* In a container, the message lists this process by its id outside. */
 START_TEST(takes_the_process_of_a_container_for_its_own)
 {
 	struct oom_message m = message_of(
@@ -134,7 +135,7 @@ START_TEST(takes_the_process_of_a_container_for_its_own)
 }
 END_TEST
 
-/* 2^64 - 1 bytes, which NVML says under WSL. */
+/* 2^64 - 1 bytes, as NVML reports under WSL. */
 START_TEST(leaves_processes_whose_memory_is_not_known)
 {
 	static const char *const lists[] = {
@@ -164,7 +165,7 @@ START_TEST(leaves_processes_whose_memory_is_not_known)
 }
 END_TEST
 
-/* ---- what PyTorch's own allocator said, release by release ---- */
+/* ---- messages of PyTorch's own allocator, release by release ---- */
 
 #define TABLE  "tests/conform/oom.tsv"
 #define FIELDS 12
@@ -177,7 +178,7 @@ static bool is_near(struct printed_bytes printed, const char *bytes)
 	return d <= printed.error;
 }
 
-/* Release 2.3 ends the message at the number of GPU 0. */
+/* In release 2.3, the message ends at the number of GPU 0. */
 static void check_cut(const char *text, const char *segment)
 {
 	struct oom_message m = { 0 };
@@ -256,7 +257,7 @@ START_TEST(tells_forms_apart)
 		enum oom_form form;
 		enum oom_cause cause;
 		enum oom_api api;
-		double asked; /* 0: not told */
+		double asked; /* 0: not in the message */
 	} cases[] = {
 		/* PyTorch 2.12 and later */
 		{ "CUDA out of memory. Allocation was preemptively rejected "
@@ -331,7 +332,7 @@ START_TEST(tells_forms_apart)
 }
 END_TEST
 
-/* 2.4 to 2.6 did not print what is free. */
+/* Releases 2.4 to 2.6 did not print the free memory. */
 START_TEST(reads_xpu_without_what_is_free)
 {
 	struct oom_message m = message_of(
@@ -348,7 +349,7 @@ START_TEST(reads_xpu_without_what_is_free)
 }
 END_TEST
 
-/* ---- what is no message ---- */
+/* ---- texts that are not messages ---- */
 
 START_TEST(leaves_what_is_no_message)
 {
@@ -381,7 +382,8 @@ END_TEST
 
 /* ---- conclusions ---- */
 
-/* Of 8 GiB, in GiB and as PyTorch 2.9 prints them. */
+/* A message on a device of 8 GiB, with sizes in GiB, in the form of PyTorch
+ * 2.9. */
 static struct oom_message made(double asked, double free, const char *between,
 			       double allocated, double unallocated)
 {
@@ -412,7 +414,7 @@ START_TEST(tells_what_stood_in_the_way)
 	} cases[] = {
 		{ 2, 1, "", 4, 3, OOM_BY_PLACEMENT, 0 },
 		{ 2, 0.5, "", 7, 0.5, OOM_BY_CAPACITY, 1 },
-		/* By less than is rounded away, and by more than that. */
+		/* By less than rounding may hide, and by more. */
 		{ 2, 0.5, "", 6, 1.5, OOM_BY_FULLNESS, 0 },
 		{ 2, 0.5, "", 6, 1.49, OOM_BY_FULLNESS, 0 },
 		{ 2, 0.5, "", 5.9, 1.6, OOM_BY_PLACEMENT, 0 },
@@ -422,12 +424,13 @@ START_TEST(tells_what_stood_in_the_way)
 		{ 4, 1, "6.00 GiB allowed; ", 5.5, 0, OOM_BY_CAPACITY, 3.5 },
 		{ 2, 0.5, others, 4, 0, OOM_BY_OTHERS, 1.5 },
 		{ 4, 0.5, others, 4, 0, OOM_BY_CAPACITY, 3.5 },
-		/* 3.50 GiB are nobody's that is known, of which a context may
-		 * have 1. */
+		/* 3.50 GiB belong to no known process; a context may have 1 GiB
+		 * of these. */
 		{ 2, 0.5, "", 4, 0, OOM_BY_UNSEEN, 1.5 },
 		{ 4, 0.5, "", 4, 0, OOM_BY_CAPACITY, 3.5 },
 		{ 2, 0.5, alone, 4, 0, OOM_BY_CAPACITY, 1.5 },
-		/* More reserved than the device's 8.00 GiB: Windows. */
+		/* On Windows, more than the device's 8.00 GiB can be
+		 * reserved. */
 		{ 1, 0, "", 10, 1, OOM_BY_CAPACITY, 3 },
 		{ 1, 0, "", 4, 8, OOM_BY_PLACEMENT, 0 },
 		{ 2, 0, "", 7, 3, OOM_BY_CAPACITY, 1 },
@@ -463,7 +466,7 @@ START_TEST(tells_what_only_pools_may_use)
 }
 END_TEST
 
-/* 2.00 MiB are asked of the device for as little as a byte. */
+/* For even a single byte, 2.00 MiB are requested from the device. */
 START_TEST(takes_a_segment_for_the_least_request)
 {
 	struct oom_message m = message_of(
@@ -481,7 +484,7 @@ START_TEST(takes_a_segment_for_the_least_request)
 }
 END_TEST
 
-/* What a limit keeps from the process was not free for it. */
+/* Memory that a limit withholds from the process was not free for it. */
 START_TEST(counts_as_free_what_a_limit_leaves)
 {
 	struct oom_message m = made(1, 2, "6.00 GiB allowed; ", 3, 2.5);
@@ -494,7 +497,7 @@ START_TEST(counts_as_free_what_a_limit_leaves)
 }
 END_TEST
 
-/* Where neither others nor a limit alone are the reason. */
+/* Neither others nor a limit alone are the reason. */
 START_TEST(tells_what_was_withheld)
 {
 	struct oom_message m = made(
@@ -513,7 +516,8 @@ START_TEST(tells_what_was_withheld)
 }
 END_TEST
 
-/* PyTorch 2.2 and 2.3 print the device as a character of that number. */
+/* PyTorch 2.2 and 2.3 print the device's number as a character with that
+ * code. */
 START_TEST(reads_a_device_that_is_a_character)
 {
 	ck_assert_uint_eq(
@@ -562,7 +566,7 @@ START_TEST(takes_the_last_message_of_a_log)
 	ck_assert_uint_eq(m.count, messages);
 	ck_assert_uint_eq(m.line, messages * 501);
 	ck_assert_uint_eq(m.device, 1);
-	/* Cut off in its middle, or followed by zeros. */
+	/* Cut off in the middle, or followed by zeros. */
 	ck_assert(has_message(OLD, 90, &m));
 	ck_assert_int_eq(m.form, OOM_CUT);
 	memcpy(text, OLD, sizeof(OLD));
@@ -572,7 +576,8 @@ START_TEST(takes_the_last_message_of_a_log)
 }
 END_TEST
 
-/* As consoles wrap it, at blanks; and one that is cut off before the next. */
+/* As consoles wrap it, at blanks; and a message that is cut off, followed by
+ * another. */
 START_TEST(reads_a_message_that_was_wrapped)
 {
 	static const char whole[] =
@@ -600,7 +605,7 @@ START_TEST(reads_a_message_that_was_wrapped)
 }
 END_TEST
 
-/* 2.00 GiB were asked for, of GPU 3 with 23.69 GiB; 6.70 GiB unallocated. */
+/* 2.00 GiB were requested on GPU 3 with 23.69 GiB; 6.70 GiB are unallocated. */
 #define PARTS(a, b, c)                                                         \
 	"CUDA out of memory. Tried to allocate 2.00 GiB. GPU 3 has a total" a  \
 	"capacity of 23.69 GiB of which 1.02 GiB is free. Of the allo" b       \
@@ -625,13 +630,13 @@ START_TEST(reads_lines_as_tools_write_them)
 {
 	static const struct {
 		const char *text;
-		int rank; /* -1: not told */
+		int rank; /* -1: not in the message */
 		uint64_t line;
 	} cases[] = {
 		{ PARTS(" ", "", " "), -1, 1 },
-		/* Cut in the middle of a word, as PowerShell does it. */
+		/* Cut in the middle of a word, as PowerShell does. */
 		{ "x\r\n" PARTS(" ", "\r\n", " \r\n"), -1, 2 },
-		/* Colours: of a prefix, in the words, of a link. */
+		/* Colours: of a prefix, within the words, of a link. */
 		{ "\033[1;36m(Worker_TP3 rank=3 pid=17)\033[0;0m ERROR "
 		  "\033[31m" PARTS(" \033[1m", "", " ") "\033[0m",
 		  3, 1 },
@@ -646,14 +651,15 @@ START_TEST(reads_lines_as_tools_write_them)
 			  " ", "", " "),
 		  2, 1 },
 		{ "\033]0;no end\n" PARTS(" ", "", " "), -1, 2 },
-		/* A progress bar before it on its line, and one of another
+		/* A progress bar precedes it on its line, or one of another
 		 * rank. */
 		{ "\r  0%|    | rank 1\r 12%|#   | 3/25 [rank7]: " PARTS(
 			  " ", "", " "),
 		  7, 1 },
 		{ " 12%|#   | 3/25 lora_rank=16 " PARTS(" ", "", " "), -1, 1 },
-		/* vLLM, DeepSpeed with lines of another host between, Ray,
-		 * syslog, Kubernetes, and what str(error) is printed in. */
+		/* vLLM; DeepSpeed, with lines of another host in between; Ray;
+		 * syslog; Kubernetes; and forms in which str(error) is printed.
+		 */
 		{ "ERROR 08-21 22:56:04 [core.py:395] "
 		  "torch.OutOfMemoryError: " PARTS(
 			  "\nERROR 08-21 22:56:04 [core.py:395] ", "", " "),
@@ -673,7 +679,7 @@ START_TEST(reads_lines_as_tools_write_them)
 		  -1, 1 },
 		{ "failed: OutOfMemoryError('" PARTS(" ", "", " ") "')", -1,
 		  1 },
-		/* Docker's and a logger's JSON. */
+		/* JSON as Docker and loggers write it. */
 		{ "{\"log\":\"x\\n\",\"stream\":\"stderr\"}\n"
 		  "{\"log\":\"[rank5]: Error: " PARTS(
 			  "\\n\",\"stream\":\"stderr\",\"time\":\"2026\"}\n"
@@ -701,7 +707,7 @@ START_TEST(reads_lines_as_tools_write_them)
 }
 END_TEST
 
-/* A line of 8 MiB, with what ends it. */
+/* A line of 8 MiB, including its end. */
 START_TEST(reads_very_long_lines)
 {
 	const char message[] = PARTS(" ", "", " ");
@@ -718,7 +724,7 @@ START_TEST(reads_very_long_lines)
 }
 END_TEST
 
-/* What PowerShell writes behind ">", and the same from a big-endian machine. */
+/* What PowerShell writes for ">", and the same on a big-endian machine. */
 START_TEST(reads_utf16)
 {
 	const char message[] =
@@ -748,7 +754,7 @@ START_TEST(reads_utf16)
 }
 END_TEST
 
-/* Of several messages, the last of those that say most. */
+/* Of several messages, the last of the most detailed ones is taken. */
 START_TEST(prefers_what_says_most)
 {
 	static const char brief[] =

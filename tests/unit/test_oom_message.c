@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The OutOfMemoryError as PyTorch's own allocator worded it:
+ * The OutOfMemoryError in the words of PyTorch's own allocator:
  * tests/conform/oom.tsv, every row in every release that it names.
  */
 #include "report/trouble.h"
@@ -75,7 +75,8 @@ START_TEST(test_as_pytorch_words_it)
 }
 END_TEST
 
-/* 2.3 wrote the number of a device as a character: the first is the end. */
+/* Release 2.3 wrote a device's number as a character, so number 0 ends the
+ * text. */
 START_TEST(test_second_device)
 {
 	const struct {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Flags: what is given ends in its member, what is not known is named. */
+/* Flags: each value is stored in its member, and an unknown flag is named in an
+ * error. */
 #include "commands/options.h"
 
 #include <string.h>
@@ -8,7 +9,7 @@
 #include "commands/nearest.h"
 #include "suite.h"
 
-#define MOST 8 /* arguments of a row, with the NULL behind them */
+#define MOST 8 /* arguments of a row, including the NULL after them */
 
 /* Parses argv, which getopt_long reorders. */
 static enum gp_status parse(struct gp_options *options,
@@ -147,7 +148,7 @@ START_TEST(test_pasted_settings_are_settings)
 		{ "PYTORCH_HIP_ALLOC_CONF=a:b; python x.py", "a:b" },
 		{ "PYTORCH_CUDA_ALLOC_CONF=a:b python x.py", "a:b" },
 		{ "PYTORCH_CUDA_ALLOC_CONF=", "" },
-		/* as they are: PyTorch says what is wrong with them */
+		/* unchanged: PyTorch reports what is wrong with them */
 		{ "export a:b", "export a:b" },
 		{ "\"a:b", "\"a:b" },
 		{ "a:b, c:d", "a:b, c:d" },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What-ifs that reorder requests, compared with a slow recount for every short
- * program. */
+/* What-ifs that reorder requests, compared with a slow recomputation for every
+ * short program. */
 #include "study/what_if/what_if.h"
 
 #include "suite.h"
@@ -8,8 +8,8 @@
 
 /*
  * A program is a word: 'a' and 'b' request 512 and 1,024 bytes, 'f' frees the
- * oldest block, 's' sets a memory fraction, 'c' changes settings, 'v' is memory
- * of others, 'm' a mark, and 'o' an outcome.
+ * oldest block, 's' sets a memory fraction, 'c' changes settings, 'v' is other
+ * processes' memory, 'm' a mark, and 'o' an outcome.
  */
 #define LETTERS "abfscvmo"
 #define LENGTH	4
@@ -35,7 +35,7 @@ static bool is_request(const struct event *e)
 	return e->letter == 'a' || e->letter == 'b';
 }
 
-/* The n-th word; a free of nothing is left out. */
+/* The n-th word; a free with no block to free is left out. */
 static struct program program_of(unsigned n)
 {
 	struct program p = { 0 };
@@ -101,16 +101,16 @@ static struct gp_trace *trace_like(const struct program *p)
 	return trace_of(text);
 }
 
-/* Whether it sets what holds for the requests after it. */
+/* Whether the event affects the requests after it. */
 static bool is_setting(char letter)
 {
 	return strchr("scvm", letter) != NULL;
 }
 
-/* ---- what they should do ---- */
+/* ---- what the what-ifs should do ---- */
 
-/* Exchanges two requests with nothing but outcomes between them, as long as the
- * first of them is smaller. */
+/* Exchanges neighbouring requests, with only outcomes between them, as long as
+ * the first one is the smaller. */
 static struct program sorted(struct program p)
 {
 	for (size_t n = p.count; n-- > 0;)
@@ -137,7 +137,7 @@ static size_t lifetime(const struct program *p, size_t request)
 	return p->count - request;
 }
 
-/* Whether a request's block lives for that many percent of the program. */
+/* Whether the block of a request lives for that many percent of the program. */
 static bool is_long_lived(const struct program *p, size_t i, unsigned percent)
 {
 	return is_request(&p->events[i]) &&
@@ -166,7 +166,7 @@ static struct program preallocated(const struct program *p, unsigned percent,
 	return made;
 }
 
-/* ---- what they do ---- */
+/* ---- what the what-ifs do ---- */
 
 static char letter_of(const struct gp_event *event)
 {
@@ -195,7 +195,7 @@ static struct gp_what_ifs made_of(const struct gp_trace *trace,
 	return made;
 }
 
-/* Blocks of one size are the same to a trace's ids, so that the order of the
+/* In a trace, blocks of the same size differ only in their ids, so the order of
  * sizes is what counts. */
 static void check_events(const struct gp_trace *trace, const struct program *p,
 			 unsigned n)

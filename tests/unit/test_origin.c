@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a trace shows about the machine that it was recorded on. */
+/* What a trace shows about the machine on which it was recorded. */
 #include "gpupool/replay.h"
 
 #include <inttypes.h>
@@ -80,19 +80,20 @@ static const struct {
 	bool is_told;
 	uint64_t least, below;
 } rooms[] = {
-	/* No request made room. */
+	/* No room was made for a request. */
 	{ ONE_DEVICE(GROW(100, 30) ", " ALLOC(1, 100, 30)), false, M(30),
 	  GP_UNLIMITED },
 	/* 70 MiB were reserved and 50 more were refused; then 90 were
 	 * granted. */
 	{ ONE_DEVICE(MADE_ROOM), true, M(90), M(120) },
-	/* Segments that empty_cache released were not in the way. */
+	/* Segments that empty_cache released were not in the way of a
+	 * request. */
 	{ ONE_DEVICE(GROW(100, 30) ", " ALLOC(1, 100, 30) ", " FREE(
 		  1) ", " EMPTY
 		     ", " DROP(100, 30) ", " GROW(300, 50) ", " ALLOC(3, 300,
 								      50)),
 	  false, M(50), GP_UNLIMITED },
-	/* More was reserved later than what was refused. */
+	/* Later, more was reserved than had been refused. */
 	{ ONE_DEVICE(MADE_ROOM ", " GROW(400, 30) ", " ALLOC(4, 400, 30)),
 	  false, M(120), M(120) },
 	/* Refused by a limit although there was room: a segment is at most 32
@@ -103,7 +104,7 @@ static const struct {
 	  M(30), GP_UNLIMITED },
 	{ ONE_DEVICE(OOM_EXACT(933554432)), true, 0, M(900) + MIB(32) },
 	{ ONE_DEVICE(OOM_EXACT(933554431)), false, 0, GP_UNLIMITED },
-	/* The smaller of two bounds. */
+	/* The lower of two bounds. */
 	{ ONE_DEVICE(MADE_ROOM ", " FREE(3) ", " DROP(300, 50) ", " GROW(
 		  500, 10) ", " ALLOC(5, 500, 10)),
 	  true, M(90), M(100) },
@@ -140,9 +141,9 @@ START_TEST(room_that_a_limit_made_tells_nothing)
 }
 END_TEST
 
-/* Garbage was collected at 64 MiB reserved, so 64 MiB is above 0.8 of the
+/* Garbage was collected at 64 MiB reserved, so 64 MiB is more than 0.8 of the
  * device; and 64 MiB fit. The device has between 64 and 80 MiB. What
- * empty_cache released at 20 MiB before the next segment is not garbage. */
+ * empty_cache released at 20 MiB, before the next segment, is not garbage. */
 #define AT_32_MIB	 "\"addr\": 33554432, \"size\": "
 #define GROW_EXACT(size) "{\"op\": \"segment_alloc\", " AT_32_MIB #size "}, "
 #define DROP_EXACT(size) "{\"op\": \"segment_free\", " AT_32_MIB #size "}, "
@@ -171,7 +172,8 @@ static const struct {
 } fits[] = {
 	{ 0.8, 1, MIB(64), MIB(80) },
 	{ 0.8, 0.5, MIB(128), MIB(160) },
-	/* Without collection nothing shows when a limit was reached. */
+	/* Without garbage collection, nothing shows when a limit was
+	 * reached. */
 	{ 0, 0.5, GP_UNLIMITED, GP_UNLIMITED },
 	{ 0, 1, GP_UNLIMITED, GP_UNLIMITED },
 	{ 0.8, 0, GP_UNLIMITED, GP_UNLIMITED },
@@ -193,7 +195,7 @@ START_TEST(collection_tells_how_large_the_device_is)
 }
 END_TEST
 
-/* What grew is behind the end of that trace. */
+/* The segment that was allocated lies beyond the end of that trace. */
 START_TEST(nothing_behind_the_last_event_tells_a_size)
 {
 	struct gp_trace *trace = trace_of(collected);
@@ -228,8 +230,8 @@ static void put_segment(FILE *out, unsigned id, uint64_t addr, uint64_t size,
 		MIB(addr), MIB(size), id, MIB(addr), MIB(block));
 }
 
-/* Segment 2, of 20 MiB, was free when 996 MiB were reserved, and still there;
- * with 2 MiB more it was collected. */
+/* Segment 2, of 20 MiB, was free when 996 MiB were reserved, and was not
+ * collected; with 2 MiB more, it was. */
 static char *narrow(void)
 {
 	char *text;
@@ -348,12 +350,12 @@ static const struct {
 	uint64_t matched, checked;
 } ages[] = {
 	{ WINDOW(TAKE(1, LOW)), 1, 1 },
-	/* The segment at the higher address is the older one, for the whole
+	/* The segment at the higher address is the older one throughout the
 	 * window. */
 	{ WINDOW(TAKE(1, HIGH)), 1, 1 },
 	{ WINDOW(TAKE(1, HIGH) ", " FREE(1) ", " TAKE(2, HIGH)), 2, 2 },
 	{ WINDOW(TAKE(1, HIGH) ", " TAKE(2, LOW)), 2, 2 },
-	/* No order of age explains both. */
+	/* No order of ages explains both. */
 	{ WINDOW(TAKE(1, HIGH) ", " FREE(1) ", " TAKE(2, LOW)), 1, 2 },
 };
 
@@ -373,8 +375,8 @@ START_TEST(what_was_taken_tells_which_segment_is_older)
 }
 END_TEST
 
-/* Two segments, one behind the other, each with a free block of 20; the second
- * one has another one. */
+/* Two adjacent segments, each with a free block of 20; the second one has
+ * another free block. */
 static const struct gp_segment two[] = { { .addr = 150, .size = 50 },
 					 { .addr = 200, .size = 50 } };
 static const struct {
@@ -415,7 +417,7 @@ START_TEST(what_shows_no_age_is_not_learned)
 
 	ck_assert(order_learn(&order, &start, &mismatch, &candidates) ==
 		  lessons[_i].shows_age);
-	/* This is known by now. */
+	/* By now, this is known. */
 	ck_assert(!order_learn(&order, &start, &mismatch, &candidates));
 	order_release(&order);
 }
@@ -479,18 +481,19 @@ START_TEST(what_a_later_request_made_tells_no_place)
 }
 END_TEST
 
-/* ---- made-up recordings, and a walk over them ---- */
+/* ---- generated recordings, walked in a straightforward way ---- */
 
 #define MIB32 MIB(32)
 
-/* What was reserved, live and asked for so far. */
+/* The bytes reserved, live and requested so far. */
 struct walk {
 	uint64_t reserved, most_reserved, live, most_live;
-	/* reserved before memory was given back to make room; 0: it was not */
+	/* bytes reserved before memory was released to make room; 0: none
+	 * was */
 	uint64_t refused_at;
-	bool gave_back; /* the last request did it for nothing */
+	bool gave_back; /* the last request did so in vain */
 	uint64_t sizes[64];
-	/* what is told */
+	/* the conclusions */
 	uint64_t capacity, least, below;
 	bool is_told;
 };
@@ -502,7 +505,7 @@ static void tell(struct walk *w, uint64_t capacity)
 	w->is_told = true;
 }
 
-/* What the default settings ask the device for. */
+/* The size that the default settings request from the device. */
 static uint64_t segment_for(uint64_t size)
 {
 	uint64_t rounded = (size + 511) / 512 * 512;
@@ -524,7 +527,7 @@ static void walk_oom(struct walk *w, uint64_t size, uint64_t left)
 			w->below = w->reserved + size + MIB32;
 		return;
 	}
-	/* Less than the segment could be had, whatever was free. */
+	/* Less than the segment was available, whatever was free. */
 	if (w->reserved && left < segment_for(size))
 		before = w->reserved + left;
 	else if (w->reserved)
@@ -555,7 +558,7 @@ static void walk_request(struct walk *w, bool gave_back)
 	w->refused_at = 0;
 }
 
-/* One event, written and walked over. */
+/* Writes one event, and walks over it. */
 static void make_event(struct walk *w, uint32_t i, bool has_segments,
 		       uint64_t *seed, FILE *out)
 {
@@ -654,13 +657,13 @@ START_TEST(each_event_tells_what_a_walk_is_told)
 }
 END_TEST
 
-/* ---- beside plain rules, for any few events ---- */
+/* ---- compared with plain rules, for any few events ---- */
 
 #define MOST_EVENTS 12
 #define GIB	    (UINT64_C(1) << 30)
 
-/* A device that has grown a little, and events of all kinds that tell of its
- * memory; blocks by id are asked for and given back once. */
+/* A device that has grown a little, and events of all kinds that show its
+ * memory; each block is requested and freed once. */
 struct made_up {
 	struct gp_event events[MOST_EVENTS];
 	struct gp_device_trace device;
@@ -687,7 +690,7 @@ static struct gp_event some_event(uint64_t *seed, uint32_t *ids)
 	}
 	if (event.kind == GP_FREE)
 		event.id = *ids ? (uint32_t)(next_random(seed) % *ids) : 0;
-	/* around a segment more than what was asked for */
+	/* about a segment more than was requested */
 	if (event.kind == GP_OOM)
 		event.addr = event.size + MIB(30 + next_random(seed) % 3) +
 			     next_random(seed) % 3 * (MIB(1) - 1);
@@ -715,7 +718,7 @@ static void make_up(struct made_up *m, uint64_t seed)
 				      .release = { .last = GP_RELEASE_LAST } };
 }
 
-/* What was reserved before an event. */
+/* The bytes reserved before an event. */
 static uint64_t reserved_at(const struct made_up *m, size_t event)
 {
 	uint64_t bytes = 0;
@@ -744,7 +747,7 @@ static uint64_t live_at(const struct made_up *m, size_t event)
 	return sum;
 }
 
-/* There was room: a limit refused it. */
+/* There was room, so a limit was the reason for the refusal. */
 static bool is_limited(const struct gp_event *event)
 {
 	return event->kind == GP_OOM && event->addr >= event->size + MIB(32);
@@ -787,8 +790,8 @@ static bool plain_limited(const struct made_up *m)
 	return is;
 }
 
-/* What was reserved before the first release that made room for this event;
- * 0: none did. */
+/* The bytes reserved before the first release that made room for this event; 0:
+ * no release did. */
 static uint64_t made_room(const struct made_up *m, size_t event)
 {
 	size_t first = event, request = event;
@@ -824,8 +827,8 @@ static struct gp_refused_room plain_room(const struct made_up *m)
 	return room;
 }
 
-/* Whether the device grew right behind releases that the program did not ask
- * for: what completed between them counts for nothing. */
+/* Whether the device grew right after releases that the program did not ask
+ * for; completions in between do not count. */
 static bool has_collected(const struct made_up *m)
 {
 	for (size_t i = 0; i < m->device.event_count; i++) {
@@ -884,7 +887,7 @@ START_TEST(any_events_tell_what_the_rules_say)
 		ck_assert_uint_eq(room.below, plain.below);
 		ck_assert_int_eq(is_told, plain.below != GP_UNLIMITED &&
 						  plain.below > plain.least);
-		/* Nobody knows of what a limit is a fraction. */
+		/* It is not known of what memory a limit is a fraction. */
 		settings.memory_fraction = 0.5;
 		ck_assert(
 			!gp_replay_refused_room(&m.trace, 0, &settings, &room));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Folders of this user's alone. */
+/* Folders that belong to this user alone. */
 #include "commands/own_folder.h"
 
 #include <stdio.h>
@@ -46,7 +46,7 @@ START_TEST(test_a_cache_is_made_for_its_user_only)
 	ck_assert_int_eq(about.st_mode & 0777, 0700);
 	ck_assert_int_eq(stat(above(), &about), 0);
 	ck_assert_int_eq(about.st_mode & 0777, 0700);
-	/* It is used again. */
+	/* The folder is used again. */
 	ck_assert(gp_own_make(cache));
 	leave();
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The state that is kept of a long run's peak is that of its fullest moment,
- * also where the block that made it is freed at once. */
+/* The state that is kept for the peak of a long run is that of the fullest
+ * moment, even if the block that caused it is freed at once. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@
 
 #define REQUESTS 1500
 
-/* Blocks that come and go one by one, and some that stay. */
+/* Blocks that are allocated and freed one by one, and some that stay. */
 static struct gp_trace *brief_blocks(uint64_t seed)
 {
 	char *text;
@@ -86,7 +86,7 @@ START_TEST(the_peak_has_the_block_that_made_it)
 }
 END_TEST
 
-/* Its free is behind the end. */
+/* The block's free is beyond the end of the trace. */
 START_TEST(the_last_block_stays)
 {
 	for (uint64_t seed = 1; seed <= 40; seed++) {
@@ -111,7 +111,7 @@ START_TEST(the_last_block_stays)
 }
 END_TEST
 
-/* Whether or not it can allocate and free in one step. */
+/* Whether or not an engine can allocate and free in a single step. */
 START_TEST(every_engine_serves_what_is_freed_at_once)
 {
 	struct gp_trace *trace = brief_blocks(1);

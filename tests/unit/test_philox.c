@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Against what PyTorch printed on GPUs, in issues and programs of others. */
+/* Compared with what PyTorch printed on GPUs, in issues and in programs of
+ * others. */
 #include "simcuda/program/philox.h"
 
 #include <stdlib.h>
@@ -62,8 +63,9 @@ START_TEST(test_integers)
 }
 END_TEST
 
-/* The first and the last that Dropout(0.1) made 0 of 2,097,152 ones on an RTX
- * 4080 SUPER, after torch.cuda.manual_seed_all(1): torch-xpu-ops#2926. */
+/* The first and the last element that Dropout(0.1) set to 0, of 2,097,152 ones,
+ * on an RTX 4080 SUPER after torch.cuda.manual_seed_all(1): torch-xpu-ops#2926.
+ */
 START_TEST(test_dropout)
 {
 	const struct generator generator = { true, 1, 0, 80 * 6 };
@@ -87,7 +89,7 @@ START_TEST(test_dropout)
 }
 END_TEST
 
-/* Eight side by side are those of two counters. */
+/* Eight neighbouring numbers come from two counters. */
 START_TEST(test_two_counters)
 {
 	struct generator generator = { true, 1, 8, 132 * 8 };
@@ -108,7 +110,7 @@ START_TEST(test_two_counters)
 }
 END_TEST
 
-/* A thread's numbers of seed 42, one after the other: the first is the first
+/* A thread's numbers for seed 42, one after another: the first is the first
  * that torch.rand() prints. */
 START_TEST(test_weights_are_dropped_in_their_order)
 {
@@ -148,17 +150,17 @@ START_TEST(test_flash_attention_drops_by_tiles)
 	for (int i = 0; i < 16; i++)
 		ck_assert_uint_eq(made[0][i / 2 % 2 * 8][i / 4 * 8 + i % 2],
 				  first[i]);
-	/* Each matrix has counters of its own. */
+	/* Each matrix has its own counters. */
 	random_flash(&next, &(struct flash_weights){ 1, 16, 32 }, *one);
 	ck_assert_mem_eq(one, made[1], sizeof(one));
-	/* What goes over the edge of a matrix is left out. */
+	/* Numbers beyond the edge of a matrix are dropped. */
 	random_flash(&generator, &odd, *of_odd);
 	for (int row = 0; row < 16; row++)
 		ck_assert_mem_eq(of_odd[row], made[0][row], 32);
 }
 END_TEST
 
-/* Of one seed and offset, whatever is made of them. */
+/* From the same seed and offset, whatever the distribution. */
 START_TEST(test_wide_numbers)
 {
 	double uniform[2], normal[2];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The pickle reader: what it takes, and how it says no. */
+/* The pickle reader: what it accepts, and how it refuses the rest. */
 #include "pickle_text.h"
 #include "suite.h"
 
@@ -16,7 +16,7 @@ START_TEST(test_a_snapshot_is_a_trace)
 }
 END_TEST
 
-/* Each says what the first says. */
+/* Each is read as the same trace as the first. */
 static const char *const same[] = {
 	SNAPSHOT(SEGMENTS TRACE(GROW ALLOC)),
 	/* another order */
@@ -38,54 +38,54 @@ static const char *const same[] = {
 		 "}('action''alloc' 'addr'65536 h$03 512 ueeh$03 N"),
 	/* the largest index at this place */
 	"Nr$08$00$00$00$30" SNAPSHOT(SEGMENTS TRACE(GROW ALLOC)),
-	/* what is memoized again is something else */
+	/* a memo entry is overwritten with something else */
 	SNAPSHOT("'addr'q$00'size'q$00 0 0" SEGMENTS "'device_traces' ](](" GROW
 		 "}('action''alloc' 'addr'65536 h$00 512 ueeh$00 N"),
 	SNAPSHOT("'addr'r$00$00$00$00'size'r$00$00$00$00 0 0" SEGMENTS
 		 "'device_traces' ](](" GROW
 		 "}('action''alloc' 'addr'65536 j$00$00$00$00 512 ueeh$00 N"),
-	/* dicts without items; 28 is also how a mark is written */
+	/* dicts without items; 28 is also the code of MARK */
 	SNAPSHOT(SEGMENTS "'x'}$94 'x'}q$28" TRACE(GROW ALLOC)),
-	/* in batches, with the marks moved */
+	/* in batches, with MARKs in other places */
 	SNAPSHOT(SEGMENTS "'device_traces' ](](" GROW "e(" ALLOC "ee"),
 	/* short integers */
 	SNAPSHOT(SEGMENTS "'device_traces' ](](" GROW
 			  "}('action''alloc' 'addr'J$00$00$01$00"
 			  "'size'M$00$02 'stream'K$00uee"),
-	/* keys and values that mean nothing */
+	/* keys and values without a meaning */
 	SNAPSHOT("'x'}'categories'](N$88$89 G$00$00$00$00$00$00$00$00 "
 		 ")C$01xB$01$00$00$00x$8e$01$00$00$00$00$00$00$00x "
 		 "$96$01$00$00$00$00$00$00$00x $8f($88$90 ($88$91 K$01$85"
 		 "K$01K$02K$03$87 (K$01tes'y'$8a$0bxxxxxxxxxxx 2 $8b"
 		 "$02$00$00$00xx" SEGMENTS TRACE(GROW ALLOC)),
-	/* values that come and go */
+	/* values that are pushed and popped */
 	"N$32$30$30 ($30 (K$01$31 " SNAPSHOT(
 		SEGMENTS "'device_traces' 'x'$30](](" GROW ALLOC "ee"),
 	/* the last value twice: as a value, and as the next key */
 	SNAPSHOT(SEGMENTS "'x''device_traces'$32](](" GROW ALLOC "ee"),
-	/* FRAME, whatever it claims */
+	/* FRAME, whatever its length */
 	"$95$ff$ff$ff$ff$00$00$00$00" SNAPSHOT(SEGMENTS TRACE(GROW ALLOC)),
-	/* pinned host memory looks alike, and is none of a device's */
+	/* pinned host memory looks similar, but is not a device's */
 	SNAPSHOT("'host_segments' ](" SEGMENT "e 'host_traces' ](](" ALLOC
 		 "ee" SEGMENTS TRACE(GROW ALLOC)),
-	/* what looks like a trace of the first device, but is in a tuple */
+	/* similar to a trace of the first device, but in a tuple */
 	SNAPSHOT("'x'(N(NN'device_traces' ](](" ALLOC
 		 "eett" SEGMENTS TRACE(GROW ALLOC)),
-	/* another dict of segments in it */
+	/* contains another dict with segments */
 	SNAPSHOT("'x'}('segments' ](" SEGMENT
 		 "e'device_traces' ]u" SEGMENTS TRACE(GROW ALLOC)),
-	/* an integer of no bytes */
+	/* an integer of zero bytes */
 	SNAPSHOT(SEGMENTS TRACE("}('action''segment_alloc' 'addr'65536 "
 				"'size'2097152 'stream'$8a$00u" ALLOC)),
-	/* other devices, without anything */
+	/* other devices, all empty */
 	SNAPSHOT(SEGMENTS "'device_traces' ](](" GROW ALLOC "e]]e"),
-	/* notes that are no event */
+	/* annotations that are not events */
 	SNAPSHOT(SEGMENTS TRACE(GROW "}('action''user_defined'" PLACE
 				     "u}('action''annotate'u" ALLOC)),
 };
 
-/* With bytes behind it, so that no value is near the end: such are read one
- * opcode at a time. */
+/* Followed by other bytes, so that no value is near the end: values near the
+ * end are read one opcode at a time. */
 static struct gp_trace *unpickled_far_from_the_end(const char *notation)
 {
 	struct pickle pickle = { .n = 0 };
@@ -128,9 +128,10 @@ START_TEST(test_other_pickles_say_the_same)
 END_TEST
 
 /*
- * Entries as Python writes them, keys by reference, so alike that one is read
- * by the bytes of another (pickle_machine.h).  Memo: 0 action, 1 addr, 2 size,
- * 3 stream, 4 alloc, 5 free_requested, then the entries' own.
+ * Entries as Python writes them, with keys by reference, so similar that one is
+ * read by comparison with the bytes of another (pickle_machine.h). Memo: 0
+ * action, 1 addr, 2 size, 3 stream, 4 alloc, 5 free_requested, then those of
+ * the entries.
  */
 #define KEYS                                                                   \
 	"'action'$94$30'addr'$94$30'size'$94$30'stream'$94$30"                 \
@@ -141,7 +142,7 @@ END_TEST
 #define RED	 ALIKE("$05", "$00$00$01$00", "$00$02", "K$00")
 #define OWN_TEXT "}$94(h$00'alloc'$94h$01J$00$00$01$00h$02M$00$02h$03K$00u"
 #define FILL	 "zzzzzzzzzzzzzzzzzzzzz"
-/* Entries of bytes this close to the end are read one opcode at a time. */
+/* Entries as close to the end as this are read one opcode at a time. */
 #define TAIL                                                                   \
 	"'x'C$ff" FILL FILL FILL FILL FILL FILL FILL FILL FILL FILL FILL FILL  \
 	"zzz"
@@ -162,15 +163,15 @@ static const struct {
 	{ ALIKE("$04", "$00$02$01$00", "$00$04", "J$00$01$00$00")
 		  ALIKE("$04", "$00$04$01$00", "$00$04", "J$00$ff$ff$ff"),
 	  66560, 1024, 2, 2, GP_ALLOC },
-	/* keys that are in another place from there on: size 1, addr 2 */
+	/* keys that are in another order from there on: size 1, addr 2 */
 	{ GREEN "'size'q$01$30'addr'q$02$30"
 		"}$94(h$00h$04h$01J$00$02$00$00h$02J$00$00$01$00h$03K$00u",
 	  65536, 512, 0, 2, GP_ALLOC },
 	{ GREEN "'size'q$01$30'addr'q$02$30"
 		"}$94(h$00h$04h$01J$00$02$00$00h$02M$00$08h$03K$00u",
 	  2048, 512, 0, 2, GP_ALLOC },
-	/* an action by reference to one that an entry like it brought along:
-	 * 6 and 8 are the entries, 7 and 9 their texts */
+	/* an action by reference to the text of a similar entry: 6 and 8 are
+	 * the entries, 7 and 9 their texts */
 	{ OWN_TEXT OWN_TEXT ALIKE("$09", "$00$02$01$00", "$00$04", "K$00"),
 	  66048, 1024, 0, 3, GP_ALLOC },
 };
@@ -199,7 +200,7 @@ START_TEST(test_entries_may_be_alike)
 }
 END_TEST
 
-/* A list that was a pool id when it was first used, and then grows. */
+/* A list that was used as a pool id, and then grows. */
 START_TEST(test_a_pool_id_is_what_it_is_when_it_is_used)
 {
 #define POOLED "}$94(h$00h$04h$01J$00$00$01$00h$02M$00$02h$03K$00h$06h$07u"
@@ -221,7 +222,7 @@ START_TEST(test_a_pool_id_is_what_it_is_when_it_is_used)
 }
 END_TEST
 
-/* 75 is also how the opcode of a small integer is written. */
+/* 75 is also the code of the opcode for a small integer. */
 START_TEST(test_a_pool_id_is_another_than_the_one_before)
 {
 #define IN_POOL(a, b)                                                          \
@@ -238,7 +239,7 @@ START_TEST(test_a_pool_id_is_another_than_the_one_before)
 }
 END_TEST
 
-/* Short texts that differ in one bit, at either end. */
+/* Short texts that differ in a single bit, at either end. */
 #define FRAME(file, name) "}$94(h$00'" file "'$94h$01K$01h$02'" name "'$94u"
 #define FRAMES                                                                 \
 	FRAME("b", "fa") FRAME("c", "ga") FRAME("b", "fb") FRAME("c", "gb")
@@ -332,7 +333,7 @@ static const struct {
 					 "of the pickle" },
 	{ "h", "byte 3: the file ends in the middle of the pickle" },
 	{ "j$00", "byte 4: the file ends in the middle of the pickle" },
-	/* values that are not there */
+	/* values that do not exist */
 	{ ".", "byte 2: the pickle uses a value that does not exist" },
 	{ "$30", "byte 2: the pickle uses a value that does not exist" },
 	{ "$31", "byte 2: the pickle uses a value that does not exist" },
@@ -358,7 +359,7 @@ static const struct {
 	  "byte 5: the pickle refers to a memo entry that does not exist" },
 	{ "X$01$00$00$00x", "byte 8: the file ends in the middle of the "
 			    "pickle" },
-	/* among items that are read many at once, as nothing is near */
+	/* among items that are read in bulk, because the end is far */
 	{ "]q$05}$94(h$04" FAR,
 	  "byte 8: the pickle refers to a memo entry that does not exist" },
 	{ "]q$05}$94(h$63" FAR,
@@ -398,8 +399,8 @@ static const struct {
 	  "segments: the list of segments has something else as element 1" },
 	{ SNAPSHOT("'x'](" ALLOC "e 'segments']" SEGMENT "a(" GROW "e"),
 	  "segments: the list of segments has something else as element 1" },
-	/* of two errors the first: a trace is read as it comes, also that of an
-	 * only device, to whose list no mark belongs */
+	/* of two errors, the first is reported: a trace is checked while it is
+	 * read, also that of an only device whose list has no MARK */
 	{ "}('device_traces' ](](" NO_SIZE "e$ff",
 	  "device 0, entry 0: it has no size" },
 	{ "}('device_traces' ]](" NO_SIZE "e$ff",
@@ -415,13 +416,13 @@ static const struct {
 	{ SNAPSHOT(TRACE("}('action''alloc' 'pool_id'](K$01'x'e" PLACE "u")),
 	  "device 0, entry 0: its pool_id is not what it should be: a whole "
 	  "number of 0 or more, or one of PyTorch's words" },
-	/* ten bytes are more than a number */
+	/* ten bytes are more than a number has */
 	{ SNAPSHOT(TRACE("}('action''alloc' 'addr'65536 'stream'0 'size'"
 			 "$8a$0a$00$02$00$00$00$00$00$00$00$01u")),
 	  "device 0, entry 0: its size is not what it should be: a whole "
 	  "number of "
 	  "0 or more, or one of PyTorch's words" },
-	/* one list in two places would unpack to any size */
+	/* one list in two places could expand to any size */
 	{ SNAPSHOT("'x'](" ALLOC "e$94 'device_traces' ](h$00h$00e"),
 	  "device 1: the same list of trace entries is in two places" },
 	{ SNAPSHOT("'x'" BLOCKS "$94'segments'("
@@ -430,7 +431,7 @@ static const struct {
 		   "}('address'4259840 'total_size'2097152 "
 		   "'segment_type''small' 'blocks'h$00u l"),
 	  "segment 1: the same list of blocks is in two places" },
-	/* a trace that is read, then thrown away */
+	/* a trace that is read, then dropped */
 	{ SNAPSHOT("'device_traces' ](](" ALLOC "e$30](" ALLOC "ee"),
 	  "device_traces: the trace of a device is also in another place" },
 	/* an entry is gone once its trace is read */
@@ -470,7 +471,7 @@ START_TEST(test_each_cut_is_an_error)
 }
 END_TEST
 
-/* More bytes than a window holds, and a text longer than any that is kept. */
+/* More bytes than a window has, and a text longer than any that is kept. */
 START_TEST(test_long_values_are_passed_over)
 {
 	size_t n = 300000, at = 0;
@@ -530,8 +531,8 @@ START_TEST(test_texts_of_so_many_bytes_are_kept)
 }
 END_TEST
 
-/* Texts of 254 bytes, each with its opcode and one that drops it; a window of
- * 128 KiB ends within one of them, at any of its bytes. */
+/* Texts of 254 bytes, each with its opcode and a POP; a window of 128 KiB ends
+ * within one of them, at any of its bytes. */
 START_TEST(test_windows_end_anywhere_in_a_text)
 {
 	unsigned char *bytes = malloc(140000);
@@ -561,8 +562,8 @@ START_TEST(test_windows_end_anywhere_in_a_text)
 }
 END_TEST
 
-/* Python sets 1000 items at a time: what the dict is may come with the second
- * thousand, and what is known of it with the first. */
+/* Python sets 1000 items at a time: the key that shows what a dict is may be in
+ * the second batch, and its other keys in the first. */
 START_TEST(test_large_dicts_come_in_batches)
 {
 	struct pickle pickle = { .n = 0 };
@@ -597,7 +598,7 @@ static void split(size_t i, size_t at[5])
 	}
 }
 
-/* A text and a pair in every notation, one of them remembered in each way, in
+/* A text and a pair in every notation, one of them memoized in each way, in
  * dicts of each kind and protocol, near the end and far from it. */
 START_TEST(test_a_value_is_the_same_in_every_notation)
 {

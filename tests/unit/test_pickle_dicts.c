@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Generated entries, written as a pickle in every way that protocol 4 has for
- * their values, and as JSON: both must say the same.
+ * their values, and as JSON: both must be read as the same.
  */
 #include <inttypes.h>
 
@@ -18,7 +18,7 @@ enum key {
 	TIME_US,
 	FRAMES,
 	POOL_ID,
-	OTHERS, /* four that mean nothing */
+	OTHERS, /* four without a meaning */
 	KEYS = OTHERS + 4
 };
 
@@ -30,8 +30,8 @@ static const char *const keys[KEYS] = {
 static const char *const actions[] = { "alloc", "free_requested",
 				       "free_completed" };
 
-/* How entries are written: those of a shape differ in numbers and in what they
- * refer to. */
+/* How entries are written: those of one shape differ only in numbers and
+ * references. */
 struct shape {
 	enum key order[KEYS];
 	unsigned count;
@@ -74,8 +74,8 @@ static void put_memoize(struct writer *w)
 	w->memo++;
 }
 
-/* A number of as many bytes as its opcode takes; the top bit stays zero unless
- * it is a stream's. */
+/* A number with as many bytes as its opcode has; the top bit is zero, except in
+ * a stream. */
 static int64_t put_number(struct writer *w, char opcode, unsigned bytes,
 			  bool is_signed)
 {
@@ -103,7 +103,7 @@ static void put_text(struct writer *w, const char *text, bool is_memoized)
 		put_memoize(w);
 }
 
-/* One that others memoized, the same again, or another one. */
+/* A pair that was memoized before, an equal one, or a different one. */
 static unsigned put_pair(struct writer *w, bool is_memoized)
 {
 	unsigned value = (unsigned)below(w, 3);
@@ -167,7 +167,7 @@ static struct shape draw_shape(struct writer *w)
 	static const char opcodes[] = "KMJLLhht";
 	struct shape s = { .count = 0 };
 	bool is_long = !below(w, 4); /* over 128 bytes */
-	/* Those that must be there first, then some of the others. */
+	/* The mandatory keys first, then some of the others. */
 	unsigned count = FRAMES + (unsigned)below(w, KEYS - FRAMES + 1);
 
 	for (unsigned key = 0; key < KEYS; key++) {
@@ -210,7 +210,7 @@ static void put_entry(struct writer *w, const struct shape *s)
 
 static void put_names(struct writer *w)
 {
-	/* Those behind the first 256 have longer references. */
+	/* References to entries beyond the first 256 are longer. */
 	for (uint64_t n = below(w, 2) * 300 + below(w, 8); n; n--) {
 		add_notation(&w->pickle, "'k'$30");
 		w->pickle.n--;
@@ -264,7 +264,7 @@ static const char *text_of(const struct gp_trace *trace, uint32_t site)
 	return site == GP_NO_SITE ? "" : trace->texts[trace->sites[site].text];
 }
 
-/* Frames that no entry has are read from the pickle, too, and first. */
+/* Frames that no entry has are read from the pickle, too, and come first. */
 static bool is_same(const struct gp_trace *a, const struct gp_trace *b)
 {
 	const struct gp_device_trace *d = &a->devices[0], *e = &b->devices[0];
@@ -342,8 +342,8 @@ START_TEST(frames_that_are_alike_are_no_entries)
 }
 END_TEST
 
-/* The second of two that are alike. Memo: 0 action, 1 addr, 2 size, 3 stream, 4
- * alloc, then the entries. */
+/* The second of two similar entries. Memo: 0 action, 1 addr, 2 size, 3 stream,
+ * 4 alloc, then the entries. */
 START_TEST(what_is_wrong_in_one_like_another_is_refused)
 {
 	static const struct {
@@ -372,7 +372,7 @@ START_TEST(what_is_wrong_in_one_like_another_is_refused)
 		{ "$00", "$04", ADDR_OK, SIZE_OK, TIME_OK, "$06", true },
 		{ "$00", "$04", ADDR_OK, SIZE_OK, TIME_OK, "$08", false },
 		{ "$00", "$04", ADDR_OK, SIZE_OK, TIME_OK, "$ff", false },
-		/* Another key than "action". */
+		/* A key other than "action". */
 		{ "$04", "$04", ADDR_OK, SIZE_OK, TIME_OK, "$05", false },
 	};
 #define LIKE(key, action, addr, size, time, other)                             \

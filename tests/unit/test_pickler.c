@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Pickles, byte for byte as CPython's pickle.dumps makes them, but for frames
- * and for what it remembers. */
+/* Pickles as CPython's pickle.dumps writes them, byte for byte, except for
+ * frames and for what it memoizes. */
 #include "report/exchange/pickler.h"
 
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static struct written *begin(void)
 	return w;
 }
 
-/* Holds the bytes behind the protocol to what they must be; frees. */
+/* Compares the bytes after the protocol with the expected ones; frees them. */
 static void must_be(struct written *w, const char *bytes, size_t size)
 {
 	pickler_end(&w->pickler);
@@ -153,8 +153,8 @@ START_TEST(test_a_long_text_is_whole)
 }
 END_TEST
 
-/* A short one's length is one byte; texts of each length fill a buffer in other
- * places. */
+/* A short text has its length in one byte; texts of different lengths fill the
+ * buffer at different places. */
 START_TEST(test_texts_of_each_length_follow_each_other)
 {
 	const size_t most = 300;

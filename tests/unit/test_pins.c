@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* What pins free memory, compared with a slow recount for every layout of a
- * small segment. */
+/* What pins free memory, compared with a slow recomputation for every layout of
+ * a small segment. */
 #include <string.h>
 
 #include "study/metrics/explain.h"
 #include "suite.h"
 
-/* A layout is a word, a letter for each half of a page: the same letters in a
- * row are one block. 'l' and 'L' are live, 'p' is pending free, 'f' is free. */
+/* A layout is a word with a letter for each half of a page; adjacent equal
+ * letters are one block. 'l' and 'L' are live, 'p' is pending free, 'f' is
+ * free. */
 #define LETTERS "lLpf"
 #define CELLS	7
 #define CELL	(UINT64_C(1) << 20)
@@ -50,10 +51,9 @@ static void make(struct layout *l, unsigned n, bool is_expandable)
 	};
 }
 
-/* ---- the recount ---- */
+/* ---- the recomputation ---- */
 
-/* Whether the cell belongs to a live block that no cell before it, from the
- * unit's first on, belongs to. */
+/* Whether the cell is the first one, within the unit, of a live block. */
 static bool begins_holder(const struct layout *l, uint32_t first, uint32_t i)
 {
 	return strchr("lL", l->word[i]) &&

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Packing in an order: each offset is the lowest that is free, as a walk over
- * all that is placed finds it, and costs the steps that it says. */
+/* Packing in an order: each offset is the lowest free one, as found by a walk
+ * over everything placed before, and takes the number of steps that is charged.
+ */
 #include "study/floor/place.h"
 
 #include <stdlib.h>
@@ -23,14 +24,15 @@ static const struct spans_like likes[] = {
 	{ .count = 200, .times = 120, .sizes = 900, .aligns = 8, .gaps = 1 },
 };
 
-/* Nearly all are in use at once: few lists can tell who lives. */
+/* Nearly all are in use at once, so lists of the live spans are of little
+ * use. */
 static const struct spans_like large = {
 	.count = 800, .times = 100, .sizes = 1000, .aligns = 1
 };
 
 /* ---- in order of time ---- */
 
-/* The lowest offset at which a size meets nothing that is there. */
+/* The lowest offset at which a span of that size overlaps nothing. */
 static uint64_t lowest(const struct gp_spans *spans, const uint64_t *offsets,
 		       const bool *is_there, const struct gp_span *span)
 {
@@ -75,8 +77,8 @@ static void come(struct heap_walk *w, size_t i)
 	w->is_there[i] = true;
 }
 
-/* Who ends makes room for who begins at that time; backward, the other way
- * round, and from the last to the first. */
+/* A span that ends makes room for one that begins at that time; backward, the
+ * other way round, and the last spans come first. */
 static void walk_time(struct heap_walk *w, enum heap_direction direction)
 {
 	const struct gp_span *items = w->spans->items;
@@ -150,7 +152,8 @@ static void shuffle(uint32_t *order, size_t count, uint64_t *seed)
 	}
 }
 
-/* place.c's: of sorting what is in use beside it, and walking along. */
+/* The steps that place.c charges for sorting the neighbours and walking along
+ * them. */
 static uint64_t steps_of(uint64_t others)
 {
 	uint64_t steps = 16;
@@ -160,7 +163,7 @@ static uint64_t steps_of(uint64_t others)
 	return steps;
 }
 
-/* What place_all() writes; returns its steps. */
+/* The results of place_all(); returns its steps. */
 static uint64_t put_each(const struct gp_spans *spans, const uint32_t *order,
 			 uint64_t *offsets)
 {
@@ -195,11 +198,11 @@ static void compare_order(const struct gp_spans *spans, struct place *place,
 		ck_assert_uint_eq(offsets[i], plain[i]);
 	if (!spans->count)
 		return;
-	/* One step less is one span less. */
+	/* With one step less, one span is not placed. */
 	work = steps - 1;
 	ck_assert(!place_all(place, order, offsets, &work));
 	ck_assert_uint_eq(work, 0);
-	/* The first half stands, the other one is placed around it. */
+	/* The first half is fixed; the other half is placed around it. */
 	work = UINT64_MAX;
 	place = place_create(spans);
 	for (size_t i = 0; i < spans->count / 2; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The conversation about plans: a recorded program's calls of cuDNN reach the
- * library at the other end of a socket, and its answers come back. */
+/* The dialogue about plans: the calls of cuDNN by a recorded program reach the
+ * library at the other end of a socket, and its answers are returned. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <pthread.h>
@@ -20,7 +20,7 @@ enum { RESULTS = 202, CONFIG = 401, HANDLE = 400, WORKSPACE = 402 };
 enum { INT64 = 3, DESCRIPTOR = 15 };
 enum { DEVICE_OF_PLAN = 407 };
 
-/* No program is recorded here, so nobody asks whose memory is. */
+/* No program is recorded here, so nobody asks who owns memory. */
 void owners_workspace(enum owners_library library, uint64_t addr)
 {
 	(void)library, (void)addr;
@@ -158,7 +158,7 @@ static void clean_up(void)
 	close(listener);
 }
 
-/* ---- what PyTorch calls ---- */
+/* ---- the calls of PyTorch ---- */
 
 int cudnnBackendCreateDescriptor(int type, void **descriptor);
 int cudnnBackendDestroyDescriptor(void *descriptor);
@@ -211,7 +211,7 @@ START_TEST(test_a_plan_has_the_librarys_workspace)
 	cudnnBackendDestroyDescriptor(configs[0]);
 	cudnnBackendDestroyDescriptor(configs[1]);
 	cudnnBackendDestroyDescriptor(plan);
-	/* They are told with the next that has a reply. */
+	/* They are sent with the next call that has a reply. */
 	none = made(51);
 	ck_assert_int_eq(cudnnBackendFinalize(none), GP_PLANS_BAD_PARAM);
 	cudnnBackendDestroyDescriptor(none);
@@ -233,7 +233,7 @@ START_TEST(test_the_librarys_refusals_come_back)
 	ck_assert_int_eq(cudnnBackendFinalize(plan), 0);
 	ck_assert_int_eq(cudnnBackendFinalize(plan), GP_PLANS_BAD_PARAM);
 	ck_assert_int_eq(cudnnBackendDestroyDescriptor(plan), 0);
-	/* What was made or filled in vain is told at the end. */
+	/* Calls that failed are reported when the descriptor is finalized. */
 	plan = made(PLAN);
 	ck_assert_int_eq(cudnnBackendSetAttribute(plan, 1, INT64, 2, two), 0);
 	ck_assert_int_eq(cudnnBackendSetAttribute(plan, 1, INT64, 1, two), 0);
@@ -246,7 +246,7 @@ START_TEST(test_the_librarys_refusals_come_back)
 }
 END_TEST
 
-/* More than is told at once, some of it in one piece. */
+/* More than is sent at once, some of it as a single value. */
 START_TEST(test_much_is_told)
 {
 	enum { PLANS = 5000, LARGE = 100000 };
@@ -270,7 +270,7 @@ START_TEST(test_much_is_told)
 }
 END_TEST
 
-/* What a plan is run with is nobody's business. */
+/* The variables of a plan are not sent. */
 START_TEST(test_variant_packs_stay_here)
 {
 	int before = live;
@@ -294,7 +294,7 @@ START_TEST(test_a_library_that_ends_gives_way_to_the_stand_in)
 	listen_here();
 	plan = made(PLAN);
 	ck_assert(plans_can());
-	/* Nonsense: the other end hangs up. */
+	/* Invalid data: the other end closes the connection. */
 	ck_assert_int_eq(plans_set(1, 1, 99, INT64_MAX / 8, &count),
 			 GP_PLANS_BAD_PARAM);
 	ck_assert(plans_can());
@@ -334,7 +334,7 @@ START_TEST(test_without_a_library_the_stand_in_answers)
 }
 END_TEST
 
-/* ---- requests that no program makes ---- */
+/* ---- requests that programs do not make ---- */
 
 static bool are_answered(const struct gp_plans_request *requests, size_t count,
 			 struct gp_plans_reply *reply)
@@ -394,7 +394,7 @@ END_TEST
 
 /* ---- the description ---- */
 
-/* What cuDNN 9.10 and 9.26 do not do without. */
+/* Required by cuDNN 9.10 and 9.26. */
 static const char *const described[] = {
 	"maxGridSize",
 	"maxBlockSize",
@@ -446,9 +446,9 @@ START_TEST(test_every_device_is_described)
 }
 END_TEST
 
-/* ---- beside a Hopper ---- */
+/* ---- on a Hopper ---- */
 
-/* The gradient of a filter of 3 by 3 between 128 channels. */
+/* The gradient of a 3 by 3 filter between 128 channels. */
 #define GRADIENT(type, knobs)                                                  \
 	"{\"operationGraph\":{\"tensors\":["                                   \
 	"{\"name\":\"1\",\"dataType\":\"CUDNN_DATA_" type                      \
@@ -466,7 +466,7 @@ END_TEST
 
 START_TEST(test_a_plan_is_that_beside_a_hopper)
 {
-	/* As an H100 answered, and cuDNN 9.19 without it. */
+	/* As an H100 answered, and as cuDNN 9.19 answers without one. */
 	static const struct {
 		const char *plan;
 		int64_t without, beside;
@@ -476,7 +476,7 @@ START_TEST(test_a_plan_is_that_beside_a_hopper)
 		{ GRADIENT("HALF", KNOBS(1, 3, 0)), 0, 3539535 },
 		{ GRADIENT("BFLOAT16", KNOBS(1, 3, 0)), 0, 2359671 },
 		{ GRADIENT("BFLOAT16", KNOBS(1, 3, 1)), 0, 0 },
-		/* Other engines', types and sizes. */
+		/* Other engines, types and sizes. */
 		{ GRADIENT("HALF", KNOBS(99, 3, 0)), 7, 7 },
 		{ GRADIENT("HALF", KNOBS(1, 17, 0)), 7, 7 },
 		{ GRADIENT("HALF", KNOBS(-1, 1, 0)), 7, 7 },

@@ -48,7 +48,7 @@ START_TEST(test_calls_are_priced_by_size)
 	ck_assert(!device->ops->malloc(device, 90 * MIB, &addr));
 	ck_assert(device->ops->reserve(device, 40 * MIB, &addr));
 	ck_assert(device->ops->map(device, addr, 8 * MIB, 2 * MIB));
-	/* 20 + 60, a failed one at 10, four pages at 5, one range at 1 */
+	/* 20 + 60, a failed call at 10, four pages at 5, one range at 1 */
 	ck_assert_double_eq_tol(gp_price_of(&prices, &device->calls, 0), 111,
 				1e-9);
 	ck_assert_double_eq_tol(gp_price_of(&prices, &device->calls, 2), 2111,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is written of events, beside vsnprintf. */
+/* How events are printed, compared with vsnprintf. */
 #include <inttypes.h>
 #include <limits.h>
 #include <stdarg.h>

@@ -23,7 +23,8 @@ static uint64_t next(uint64_t *seed)
 
 static uint64_t some_size(uint64_t *seed)
 {
-	/* Where small and large segments, or kinds of these, part. */
+	/* The limits between small and large segments, and between their
+	 * sizes. */
 	static const uint64_t limits[] = {
 		512,	  MIB - 512,	  MIB,	   MIB + 512, 2 * MIB, 9 * MIB,
 		10 * MIB, 10 * MIB - 512, 20 * MIB
@@ -39,8 +40,8 @@ static uint64_t some_size(uint64_t *seed)
 	}
 }
 
-/* Allocations of any size, half of them freed in random order; some of these
- * are still in use on the other stream. */
+/* Allocations of any size, half of them freed in random order; some of the
+ * freed blocks are still in use on the other stream. */
 static size_t make_events(uint64_t seed, bool waits, struct gp_event *events)
 {
 	uint32_t live[EVENTS], ids = 0;
@@ -91,7 +92,7 @@ static void replay(const struct gp_trace *trace,
 	ck_assert_uint_eq(result->dropped, 0);
 }
 
-/* Uses the final state of a run as the start state of another trace, and
+/* Takes the final state of a run as the start state of another trace, and
  * rebuilds it. */
 static void check(const char *conf, bool waits, uint64_t seed)
 {
@@ -162,8 +163,8 @@ START_TEST(test_blocks_that_wait)
 }
 END_TEST
 
-/* A free block in front of a segment, which requests of up to 1 MiB would not
- * be served from. */
+/* A free block at the beginning of a segment that would not serve requests of
+ * up to 1 MiB. */
 START_TEST(test_no_small_request_cuts_a_large_segment)
 {
 	static const uint64_t sizes[] = { 512, MIB - 512, MIB, MIB + 512 };
@@ -200,7 +201,7 @@ START_TEST(test_no_small_request_cuts_a_large_segment)
 }
 END_TEST
 
-/* A segment of three blocks, and a variant for each difference. */
+/* A segment with three blocks, and a variant for each difference. */
 START_TEST(test_what_differs_is_not_alike)
 {
 	const struct gp_block blocks[] = {
@@ -235,7 +236,7 @@ START_TEST(test_what_differs_is_not_alike)
 		/* The id of a free block is ignored. */
 		ck_assert_uint_eq(prologue_alike(&one, &other), i == 5);
 	}
-	/* Nor is what is behind the last segment. */
+	/* So is anything beyond the last segment. */
 	memcpy(pieces, blocks, sizeof(pieces));
 	ck_assert_uint_eq(prologue_alike(&one, &other), 1);
 	other.segment_count = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A recording against its replay. */
+/* A recording compared with its replay. */
 #include "commands/plan.h"
 #include "suite.h"
 #include "trace_text.h"
@@ -25,7 +25,7 @@ static const struct {
 	{ RECORDED("4194304", "\"num_ooms\": 1, \"segment.all.freed\": 0"),
 	  "1 of 1 addresses, 1 of 2 counters; num_ooms is 0, recorded 1",
 	  false },
-	/* Of another release, or made up. */
+	/* A counter of another release, or one that does not exist. */
 	{ RECORDED("4194304", "\"colours\": 1"), "1 of 1 addresses", true },
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranges that contain a number, against a list of all of them. */
+/* Ranges that contain a number, compared with a list of all ranges. */
 #include "base/ranges.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ struct model {
 	uint32_t count;
 };
 
-/* Of two numbers with the same nine leading bits, either may be taken. */
+/* Numbers with the same nine leading bits may be taken for each other. */
 static bool is_near(uint64_t a, uint64_t b)
 {
 	uint64_t apart = a < b ? b - a : a - b;
@@ -21,7 +21,8 @@ static bool is_near(uint64_t a, uint64_t b)
 	return apart <= (a < b ? a : b) >> 8;
 }
 
-/* Each range that contains it is found once, and no other but one beside it. */
+/* Each range that contains the number is found once; others only if the number
+ * is next to them. */
 static void check_number(const struct gp_ranges *ranges,
 			 const struct model *model, uint64_t number)
 {
@@ -41,7 +42,7 @@ static void check_number(const struct gp_ranges *ranges,
 				   is_near(number, model->to[i])));
 }
 
-/* Numbers near 0, near the last, and of any size. */
+/* Numbers near 0, near the largest, and of any size. */
 static uint64_t any_number(uint64_t *random)
 {
 	switch (next_random(random) % 3) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Grids and rankings: what is tried, and which is best. */
+/* Grids and rankings: what is tried, and what is best. */
 #include "gpupool/knob.h"
 #include "gpupool/study.h"
 #include "study/sweep/grid.h"
@@ -24,7 +24,7 @@ static struct gp_sweep_row row(uint64_t reserved, uint64_t dropped,
 	};
 }
 
-/* The order of rows, as letters of where they stood. */
+/* The order of the rows; each letter is a row's former place. */
 static void check_order(const struct gp_sweep_row *rows,
 			const char *const *confs, size_t count,
 			enum gp_rank_by by, const char *order)
@@ -117,8 +117,8 @@ static void make_grid(const char *const *confs, size_t conf_count,
 		gp_axis_release(&axes[i]);
 }
 
-/* A window's replay may reserve more than the program would, and a whole
- * trace's is what it is. */
+/* A replay of a window may reserve more than the program would; that of a whole
+ * trace does not. */
 START_TEST(test_windows_join_by_estimates)
 {
 	struct gp_sweep_row all = { 0 };

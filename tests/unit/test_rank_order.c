@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which classes of ranks come first, which one leads and which one is worst,
- * compared with a slow recount for all short lists. */
+/* Which class of ranks comes first, which one leads and which is the worst,
+ * compared with a slow computation for all short lists. */
 #include <string.h>
 
 #include "suite.h"
@@ -10,7 +10,8 @@
 
 /* ---- the order of classes ---- */
 
-/* One of four kinds: with or without requests, of one file or of two. */
+/* A class of one of four kinds: with or without requests, with one file or
+ * two. */
 static struct gp_rank_class class_like(unsigned kind, size_t index)
 {
 	return (struct gp_rank_class){
@@ -51,7 +52,7 @@ START_TEST(those_with_requests_and_many_files_come_first)
 }
 END_TEST
 
-/* ---- the one that leads ---- */
+/* ---- the class that leads ---- */
 
 #define LEADERS 3
 
@@ -67,8 +68,8 @@ static size_t files_of(const struct gp_rank_class *list,
 	return files;
 }
 
-/* Whether its release and settings are of more files, or of as many and newer,
- * than those of the other. */
+/* Whether more files have its release and settings than those of the other, or
+ * as many and the release is newer. */
 static bool leads(const struct gp_rank_class *list, size_t a, size_t b)
 {
 	size_t x = files_of(list, &list[a]), y = files_of(list, &list[b]);
@@ -131,7 +132,7 @@ static size_t worst_of(const struct gp_rank_run *list, size_t count)
 	ck_abort_msg("none is the worst");
 }
 
-/* Three ranks, each of one device or of two. */
+/* Three ranks, each with one device or two. */
 static void check_worst(unsigned devices, unsigned values)
 {
 	struct gp_trace traces[3];

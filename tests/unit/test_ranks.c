@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranks: which traces are one class, and that such replay alike. */
+/* Ranks: which traces form one class, and that the traces of a class replay
+ * alike. */
 #include "trace/ranks.h"
 
 #include <stddef.h>
@@ -50,7 +51,7 @@ static bool alike(const char *left, const char *right)
 START_TEST(test_what_no_replay_reads_makes_no_difference)
 {
 	ck_assert(alike(one, one));
-	/* Another device, other handles (1: cudaStreamLegacy), names, times
+	/* Another device, other handles (1 is cudaStreamLegacy), names, times
 	 * and addresses. */
 	ck_assert(alike(
 		one,
@@ -59,14 +60,14 @@ START_TEST(test_what_no_replay_reads_makes_no_difference)
 		      " \"stream\": 1, \"time\": 99, \"addr\": 7000000000},"
 		      "{\"op\": \"alloc\", \"id\": 8, \"size\": 4194304},"
 		      "{\"op\": \"free\", \"id\": 77}")));
-	/* Pools of captures are counted through a process. */
+	/* The pools of captures are numbered throughout a process. */
 	ck_assert(alike(OF_POOL("1, 0"), OF_POOL("2, 0")));
 	ck_assert(alike(OF_POOL("0, 1"), OF_POOL("0, 2")));
 	ck_assert(!alike(OF_POOL("0, 1"), OF_POOL("1, 0")));
 }
 END_TEST
 
-/* What has no address has something else in its place. */
+/* Events that have no address have another value in its place. */
 START_TEST(test_fractions_and_what_was_free_make_a_difference)
 {
 #define SETS(fraction)                                                         \
@@ -89,7 +90,7 @@ static const char *const others[] = {
 	      "5},"
 	      "{\"op\": \"alloc\", \"id\": 2, \"size\": 4194304},"
 	      "{\"op\": \"free\", \"id\": 1}"),
-	/* who is freed */
+	/* the block that is freed */
 	TRACE("", "\"device\": 0,",
 	      "{\"op\": \"alloc\", \"id\": 1, \"size\": 20971520, \"stream\": "
 	      "5},"
@@ -101,7 +102,7 @@ static const char *const others[] = {
 	      "{\"op\": \"alloc\", \"id\": 1, \"size\": 20971520, \"stream\": "
 	      "5},"
 	      "{\"op\": \"free\", \"id\": 1}"),
-	/* the stream: it is the default one */
+	/* the stream: here it is the default one */
 	TRACE("", "\"device\": 0,",
 	      "{\"op\": \"alloc\", \"id\": 1, \"size\": 20971520},"
 	      "{\"op\": \"alloc\", \"id\": 2, \"size\": 4194304},"
@@ -112,7 +113,7 @@ static const char *const others[] = {
 	      "5, \"pool\": [0, 1]},"
 	      "{\"op\": \"alloc\", \"id\": 2, \"size\": 4194304},"
 	      "{\"op\": \"free\", \"id\": 1}"),
-	/* one less */
+	/* one request less */
 	TRACE("", "\"device\": 0,",
 	      "{\"op\": \"alloc\", \"id\": 1, \"size\": 20971520, \"stream\": "
 	      "5},"
@@ -123,7 +124,7 @@ static const char *const others[] = {
 	      "5},"
 	      "{\"op\": \"alloc\", \"id\": 2, \"size\": 4194304},"
 	      "{\"op\": \"free\", \"id\": 1}"),
-	/* the program that wrote it, which says what is not told */
+	/* the program that wrote it, which determines the defaults */
 	TRACE("\"source\": {\"kind\": \"gpupool-gen\"}, ", "\"device\": 0,",
 	      "{\"op\": \"alloc\", \"id\": 1, \"size\": 20971520, \"stream\": "
 	      "5},"
@@ -144,7 +145,7 @@ START_TEST(test_whatever_a_replay_reads_makes_another_class)
 }
 END_TEST
 
-/* Of a block that is used on some stream, nobody knows which. */
+/* It is not known on which stream such a block is used. */
 START_TEST(test_an_unknown_stream_is_alike)
 {
 	static const char text[] =
@@ -174,25 +175,26 @@ START_TEST(test_the_memory_at_the_start_may_lie_elsewhere)
 
 	ck_assert(alike(
 		high, TRACE("", WINDOW("140500004225024", "2097152"), LARGE)));
-	/* An address that counts is another than none. */
+	/* An address that counts differs from none. */
 	ck_assert(!alike(TRACE("", WINDOW("140000000901120", "2097152"),
 			       "{\"op\": \"alloc\", \"id\": 2, \"size\": 512}"),
 			 TRACE("", WINDOW("140000000901120", "2097152"),
 			       "{\"op\": \"alloc\", \"id\": 2, \"size\": 512, "
 			       "\"addr\": 140000000901120}")));
-	/* From 2^46 on. */
+	/* Segments at 2^46 and above. */
 	ck_assert(alike(high,
 			TRACE("", WINDOW("70368744177664", "2097152"), LARGE)));
 	ck_assert(!alike(
 		high, TRACE("", WINDOW("70368742080512", "2097152"), LARGE)));
-	/* Where the simulated device's own addresses are. */
+	/* Segments among the simulated device's own addresses. */
 	ck_assert(!alike(low, TRACE("", WINDOW("8388608", "2097152"), LARGE)));
 	ck_assert(!alike(high, low));
 	ck_assert(!alike(high, one));
 }
 END_TEST
 
-/* Addresses count from the first to the last byte of what was there. */
+/* Addresses count from the first to the last byte of the memory at the
+ * start. */
 START_TEST(test_addresses_count_where_memory_was)
 {
 	static const char form[] =
@@ -217,7 +219,7 @@ START_TEST(test_addresses_count_where_memory_was)
 }
 END_TEST
 
-/* Neither what was recorded of the allocator nor marks are requests. */
+/* Neither recorded outcomes nor marks are requests. */
 START_TEST(test_requests_are_those_of_the_program)
 {
 	for (int kind = 0; kind < GP_EVENT_KINDS; kind++) {
@@ -238,7 +240,7 @@ START_TEST(test_requests_are_those_of_the_program)
 }
 END_TEST
 
-/* ---- each member of a trace, changed by one ---- */
+/* ---- each member of a trace, increased by one ---- */
 
 struct copy {
 	struct gp_trace trace;
@@ -322,7 +324,8 @@ START_TEST(test_each_member_that_a_replay_reads_makes_another_class)
 }
 END_TEST
 
-/* In memory of its own, so that a sanitizer sees what is read behind it. */
+/* In a buffer of exactly this size, so that a sanitizer sees reads beyond
+ * it. */
 START_TEST(test_a_start_may_have_more_blocks_than_there_are_events)
 {
 	struct gp_trace *trace =
@@ -359,7 +362,7 @@ static void count_files(bool drops)
 	ck_assert_str_eq(ranks.classes[0].paths[1], "c");
 	ck_assert_str_eq(ranks.classes[1].paths[0], "a");
 	ck_assert_str_eq(ranks.classes[2].paths[0], "d");
-	/* The trace of others[0], of both of one, and of others[1]. */
+	/* Used by others[0] once, by one twice, by others[1] once. */
 	ck_assert_uint_eq(ranks.used_by[0], 4);
 	gp_ranks_release(&ranks);
 	ck_assert_ptr_null(ranks.classes);
@@ -377,7 +380,7 @@ START_TEST(test_classes_know_a_trace_that_they_dropped)
 }
 END_TEST
 
-/* What most files were recorded under, and not the first by name. */
+/* The one of most files, not the first by name. */
 START_TEST(test_the_release_of_most_files_leads)
 {
 	char confs[3][32] = { "", "", "expandable_segments:True" };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs of made-up programs, written down as PyTorch records them and read
- * again: each decision is found to be the same, the device's memory follows
- * from what was refused, and a recording that begins later has what was there
- * then.
+ * Runs of generated programs, written as PyTorch records them and read again:
+ * each decision is found to be the same, the size of the device follows from
+ * refused requests, and a recording that begins later has the memory that was
+ * in use at that time.
  */
 #include "replay/recorded.h"
 
@@ -50,7 +50,7 @@ static void play(struct run *run)
 	run->result = played(&config);
 }
 
-/* ---- as PyTorch writes it ---- */
+/* ---- the form in which PyTorch writes it ---- */
 
 static const char *const names[GP_EVENT_KINDS] = {
 	[GP_ALLOC] = "alloc",
@@ -120,7 +120,7 @@ static void write_segments(const struct run *run, FILE *out)
 	}
 }
 
-/* What is recorded from an action on: what was before is not in it. */
+/* What is recorded from an action on; earlier actions are missing. */
 static struct gp_trace *recorded_from(const struct run *run, size_t from)
 {
 	char *text;
@@ -142,7 +142,7 @@ static struct gp_trace *recorded_from(const struct run *run, size_t from)
 	return trace;
 }
 
-/* By gpupool convert --run. */
+/* The run as gpupool convert --run writes it. */
 static struct gp_trace *converted(const struct run *run)
 {
 	FILE *out = tmpfile();
@@ -174,7 +174,7 @@ static struct gp_trace *converted(const struct run *run)
 	return trace;
 }
 
-/* ---- a recording of all of it ---- */
+/* ---- a recording of the whole run ---- */
 
 static void compare_states(const struct gp_trace *a, const struct gp_state *x,
 			   const struct gp_trace *b, const struct gp_state *y)
@@ -199,7 +199,7 @@ static void compare_states(const struct gp_trace *a, const struct gp_state *x,
 	}
 }
 
-/* Requests as they were made; an OOM's is one that was refused. */
+/* The requests are those of the program; an OOM stands for a refused one. */
 static void compare_requests(const struct run *run,
 			     const struct gp_trace *trace)
 {
@@ -281,7 +281,7 @@ static size_t allocs_before(const struct gp_trace *trace, size_t event)
 	return count;
 }
 
-/* Whether all is looked at behind a mismatch, or nothing is. */
+/* Verification continues after a mismatch, or it stops there. */
 static void compare_until(const struct run *run, const struct gp_trace *trace)
 {
 	size_t end = trace->devices[0].event_count;
@@ -304,7 +304,7 @@ static void compare_until(const struct run *run, const struct gp_trace *trace)
 	gp_replay_release(&some);
 }
 
-/* One address that was none of the allocator's is told. */
+/* An address that the allocator did not choose is reported. */
 static void compare_altered(const struct run *run, struct gp_trace *trace,
 			    uint64_t *seed)
 {
@@ -332,8 +332,8 @@ static void compare_altered(const struct run *run, struct gp_trace *trace,
 	event->addr -= 512;
 }
 
-/* What was refused shows how much there was, unless the program gave memory
- * back itself, which is not recorded. */
+/* Refused requests show the size of the device, unless the program itself
+ * released memory, which is not recorded. */
 static void compare_capacity(const struct run *run,
 			     const struct gp_trace *trace)
 {
@@ -349,7 +349,7 @@ static void compare_capacity(const struct run *run,
 	}
 }
 
-/* ---- a recording of a part of it ---- */
+/* ---- a recording of a part of the run ---- */
 
 struct memory {
 	struct gp_action live[MOST], segments[MOST];
@@ -371,7 +371,8 @@ static void drop_range(struct memory *m, uint64_t addr, uint64_t size)
 	m->segment_count = kept;
 }
 
-/* Page by page, as ranges are unmapped in others than they were mapped in. */
+/* Page by page, because ranges that are unmapped may differ from those that
+ * were mapped. */
 static void add_range(struct memory *m, const struct gp_action *a)
 {
 	const uint64_t page = a->kind == GP_SEGMENT_MAP ? 2 << 20 : a->size;
@@ -429,7 +430,8 @@ static const struct gp_segment *segment_at(const struct gp_state *state,
 	ck_abort_msg("no segment at %" PRIx64, addr);
 }
 
-/* A block is as large as its request, rounded; or larger, where that shows. */
+/* A block is as large as its request, rounded; or larger, if the recording
+ * shows that. */
 static void compare_start(const struct memory *m, const struct run *run,
 			  const struct gp_trace *trace)
 {
@@ -474,8 +476,9 @@ static void compare_windows(const struct run *run)
 	for (size_t i = 0; i < run->count; i++) {
 		const struct gp_action *a = &run->actions[i];
 
-		/* One that begins between the halves of a free has lost one,
-		 * one that begins within a request takes it for another. */
+		/* A recording that begins between the halves of a free has lost
+		 * one of them; one that begins within a request takes it for
+		 * another request. */
 		if (i % 9 == 0 && a->kind == GP_ALLOC && i &&
 		    run->actions[i - 1].kind == GP_ALLOC) {
 			struct gp_trace *trace = recorded_from(run, i);
@@ -488,10 +491,10 @@ static void compare_windows(const struct run *run)
 	}
 }
 
-/* ---- what an empty_cache gives back ---- */
+/* ---- what an empty_cache releases ---- */
 
-/* What follows an empty_cache of a pool, of 0 for all; by which of these it
- * ends. */
+/* What follows an empty_cache of a pool (0: of all), and which of these events
+ * ends its effect. */
 static const struct {
 	uint16_t pool;
 	struct gp_event then[3];
@@ -527,7 +530,7 @@ START_TEST(what_is_returned_ends_with_the_first_thing_that_is_not)
 		};
 		struct gp_device_trace trace = { .events = events };
 
-		/* The trace may end before, too. */
+		/* The trace may also end earlier. */
 		for (size_t n = 0; n <= 3; n++) {
 			size_t most =
 				n < returns[i].count ? n : returns[i].count;
@@ -541,7 +544,7 @@ START_TEST(what_is_returned_ends_with_the_first_thing_that_is_not)
 }
 END_TEST
 
-/* ---- all of it ---- */
+/* ---- the whole ---- */
 
 static const struct {
 	const char *conf;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What would have to go for a request to be served, against a replay of each
- * set of segments that could go. */
+/* What would have to be released for a request to be served, compared with a
+ * replay for each set of segments that could be. */
 #include "study/metrics/explain.h"
 
 #include <stdlib.h>
@@ -15,13 +15,13 @@
 
 struct tried {
 	const struct gp_explain *explain;
-	uint64_t bytes, segments; /* of the set under way */
+	uint64_t bytes, segments; /* of the set that is tried */
 	struct gp_event *events;
 	size_t count;
 };
 
-/* The segment's live blocks are freed before the request, and wait for no other
- * stream. */
+/* Frees the segment's live blocks before the request, without waiting for
+ * another stream. */
 static void let_go(struct tried *t, const struct gp_segment *segment)
 {
 	for (uint32_t k = 0; k < segment->blocks; k++) {
@@ -59,7 +59,7 @@ static bool is_served(const struct gp_replay_config *config,
 	return is;
 }
 
-/* The set of segments whose bits are there goes. */
+/* Whether the request is served without the segments whose bits are set. */
 static bool serves(const struct gp_replay_config *config, struct tried *t,
 		   unsigned set)
 {
@@ -98,7 +98,7 @@ static void compare(const struct gp_replay_config *config,
 	free(t.events);
 }
 
-/* On a device that has less than the run takes, by sixteenths. */
+/* On devices with less memory than the run takes, in steps of a sixteenth. */
 static unsigned look_at(const struct gp_trace *trace, unsigned sixteenths)
 {
 	struct gp_settings settings;
@@ -135,20 +135,20 @@ START_TEST(no_fewer_live_bytes_would_do)
 }
 END_TEST
 
-/* ---- by hand ---- */
+/* ---- single cases ---- */
 
 #define MIB (UINT64_C(1) << 20)
 #define GIB (UINT64_C(1) << 30)
 
-/* A request for a segment of the default pool, and what of the cache is given
- * back for it. */
+/* A request for a segment of the default pool, and what is known about the
+ * cached memory that is released for it. */
 #define ASKS(bytes, gives)                                                     \
 	.segment_size = (bytes), .route.rounded = (bytes),                     \
 	.route.gives_back = (gives)
 #define KNOWN(bytes)   .is_routed = true, ASKS(bytes, true)
 #define NOTHING(bytes) .is_routed = true, ASKS(bytes, false)
 
-/* Segments that hold a live block of 1 MiB each; what would have to go. */
+/* Segments with a live block of 1 MiB each; how many would have to go. */
 static const struct row {
 	struct gp_oom oom;
 	struct gp_segment segments[2];
@@ -161,7 +161,8 @@ static const struct row {
 	  { { .size = 18 * MIB }, { .size = 2 * MIB } },
 	  true,
 	  2 },
-	/* What the device has is not wanted; what it has too little is. */
+	/* Memory that the device has is not needed; what it lacks is needed,
+	 * too. */
 	{ { KNOWN(20 * MIB), .room = 10 * MIB },
 	  { { .size = 10 * MIB } },
 	  true,
@@ -170,19 +171,19 @@ static const struct row {
 	  { { .size = 10 * MIB } },
 	  true,
 	  0 },
-	/* A private pool's serves its own requests, and no others. */
+	/* A segment of a private pool serves requests to that pool only. */
 	{ { KNOWN(20 * MIB) }, { { .size = 20 * MIB, .pool = 1 } }, true, 0 },
 	{ { KNOWN(20 * MIB), .route.pool = 1 },
 	  { { .size = 20 * MIB, .pool = 1 } },
 	  true,
 	  1 },
-	/* Nothing goes back: one of another stream does not help. */
+	/* Nothing is released; a segment of another stream does not help. */
 	{ { NOTHING(20 * MIB) }, { { .size = 20 * MIB } }, true, 1 },
 	{ { NOTHING(20 * MIB) },
 	  { { .size = 20 * MIB, .stream = 1 } },
 	  true,
 	  0 },
-	/* Where it is not told. */
+	/* Cases without an answer. */
 	{ { ASKS(20 * MIB, true) }, { { .size = 20 * MIB } }, false, 0 },
 	{ { KNOWN(20 * MIB), .is_expandable = true },
 	  { { .size = 20 * MIB } },
@@ -196,7 +197,7 @@ static const struct row {
 	  { { .size = 20 * MIB } },
 	  false,
 	  0 },
-	/* Of much memory small segments are not counted. */
+	/* If much memory is needed, small segments do not count. */
 	{ { KNOWN(16 * GIB) },
 	  { { .size = 8 * GIB }, { .size = 8 * GIB } },
 	  true,

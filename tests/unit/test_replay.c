@@ -71,7 +71,7 @@ static const char *const refused_first =
 	"{\"op\": \"alloc\", \"id\": 4, \"addr\": 74766790688768, "
 	"\"size\": 4194304, \"stream\": 7}]}]}";
 
-/* Its three blocks and segments come out as recorded. */
+/* The three blocks and their segments get the recorded addresses. */
 static void check_all_matched(const char *text)
 {
 	struct gp_trace *trace = trace_of(text);
@@ -92,9 +92,8 @@ START_TEST(addresses_that_a_refused_request_reserved_are_used_later)
 }
 END_TEST
 
-/* Neither of two requests that are refused fits into what the other reserved
- * (up to 2.14); the third gets what has the lowest address, the others its next
- * pages. */
+/* Neither of two refused requests fits into the reservation of the other (up to
+ * 2.14). The third gets the lowest address, the others the pages after it. */
 static const char refused_twice[] =
 	"{\"format\": \"gpupool-trace\", \"version\": 1, \"release\": "
 	"{\"first\": 14, \"last\": 14}, \"settings\": "
@@ -126,8 +125,8 @@ START_TEST(each_refused_request_reserves_addresses_of_its_own)
 END_TEST
 
 /* A request that fits neither a cached block nor the unmapped rest of the first
- * reservation (180 MiB for a device of 160) gets one of its own, which begins
- * where that ends. */
+ * reservation (180 MiB for a device of 160) gets its own reservation, which
+ * begins where that ends. */
 static const char adjacent[] =
 	"{\"format\": \"gpupool-trace\", \"version\": 1, \"settings\": "
 	"\"expandable_segments:True\", \"devices\": [{\"device\": 0, "
@@ -188,8 +187,8 @@ START_TEST(the_first_mismatch_names_both_and_the_candidates)
 }
 END_TEST
 
-/* While a capture is open, no event is processed: what one still holds is none
- * of them. */
+/* While a capture is open, no CUDA event is processed; for the request, a block
+ * that an event still holds is free all the same. */
 START_TEST(a_candidate_is_free_for_that_request)
 {
 	struct gp_trace *trace = trace_of(
@@ -233,7 +232,7 @@ START_TEST(a_what_if_does_not_look_at_what_was_recorded)
 END_TEST
 
 /* A window with a segment of 2 MiB and three requests of 20 MiB, each of which
- * needs another segment. */
+ * needs a segment of its own. */
 static struct gp_trace *window_at(uint64_t addr, const char *outcome)
 {
 	char text[1024];
@@ -273,7 +272,7 @@ static void check_order(uint64_t addr, const char *outcome, const char *order)
 	gp_trace_destroy(trace);
 }
 
-/* Ids are in the order of the file; 0 is the start state's block. */
+/* Ids are in file order; 0 is the block of the start state. */
 START_TEST(a_what_if_has_new_memory_from_the_end_that_was_recorded)
 {
 	check_order(0x7f4e80000000, "", "3210"); /* Linux */
@@ -306,8 +305,8 @@ START_TEST(a_what_if_has_new_memory_where_it_was_recorded)
 }
 END_TEST
 
-/* Expandable segments, on at first, are where the simulated device has them. A
- * segment that was recorded there has another place. */
+/* Expandable segments, enabled at first, are where the simulated device has
+ * them. A segment that was recorded there gets another place. */
 START_TEST(a_what_if_has_no_memory_twice)
 {
 	struct gp_trace *trace = trace_of(
@@ -340,8 +339,8 @@ START_TEST(a_what_if_has_no_memory_twice)
 }
 END_TEST
 
-/* On Linux, a segment in CUDA's own range is not where the others are, which
- * begin at 2^46 or above. */
+/* On Linux, a segment in CUDA's own range is not among the others, which begin
+ * at 2^46 or above. */
 START_TEST(a_what_if_looks_where_most_of_the_recording_is)
 {
 	static const char format[] =
@@ -380,7 +379,7 @@ START_TEST(a_what_if_looks_where_most_of_the_recording_is)
 }
 END_TEST
 
-/* The whole trace of a GPU whose memory the system put into the range of the
+/* The whole trace of a GPU whose memory the system placed in the range of the
  * simulated device. */
 START_TEST(a_what_if_tells_the_range_of_a_gpu_from_its_own)
 {
@@ -411,8 +410,8 @@ START_TEST(a_what_if_tells_the_range_of_a_gpu_from_its_own)
 }
 END_TEST
 
-/* Of a segment of 20 MiB, 5 MiB in the middle are in use: 15 MiB are free, and
- * cannot serve 15. */
+/* 5 MiB in the middle of a segment of 20 MiB are in use: 15 MiB are free, but
+ * cannot serve a request for 15. */
 START_TEST(an_oom_says_whether_it_was_fragmentation)
 {
 	struct gp_trace *trace = trace_of(
@@ -447,7 +446,7 @@ START_TEST(an_oom_of_more_than_there_is_is_capacity)
 	ck_assert_int_eq(result.first_oom.cause, GP_CAUSE_CAPACITY);
 	ck_assert_uint_eq(result.first_oom.limit, GP_UNLIMITED);
 	gp_replay_release(&result);
-	/* In no release is one where nobody set it. */
+	/* In no release is there a limit unless somebody set one. */
 	config = run_of(trace, &settings);
 	config.capacity = UINT64_C(20) << 20;
 	gp_settings_init(&settings, 0);
@@ -464,7 +463,7 @@ END_TEST
 	"{\"size\": 20971520, \"state\": \"active_allocated\", \"id\": " #id   \
 	"}]}"
 
-/* Two more requests of 20 MiB, of a trace that begins with those segments. */
+/* Two more requests of 20 MiB, in a trace that begins with those segments. */
 #define TWO_MORE_FROM(segments)                                                \
 	"{\"format\": \"gpupool-trace\", \"version\": 1, \"settings\": "       \
 	"\"expandable_segments:True\", \"devices\": [{\"device\": 0, "         \
@@ -487,8 +486,8 @@ static void check_segments(const char *text, const uint64_t *mib, size_t count)
 	gp_trace_destroy(trace);
 }
 
-/* At its start, a reservation is mapped in three places: what fits between two
- * of them is mapped there. */
+/* At the start, a reservation is mapped in three places; requests that fit
+ * between two of them are mapped there. */
 START_TEST(what_is_not_mapped_at_the_start_is_mapped_later)
 {
 	check_segments(TWO_MORE_FROM(MAPPED("131941395333120", 1) ", " MAPPED(
@@ -503,7 +502,7 @@ END_TEST
 	"\"segment_type\": \"large\", \"is_expandable\": true, \"blocks\": ["  \
 	"{\"size\": 20971520, \"state\": \"active_allocated\", \"id\": 9}]}"
 
-/* Another stream's lies 40 MiB behind its beginning. */
+/* A reservation of another stream begins 40 MiB after this one. */
 START_TEST(a_reservation_at_the_start_ends_before_the_next)
 {
 	check_segments(TWO_MORE_FROM(MAPPED("131941395333120",
@@ -596,7 +595,7 @@ START_TEST(the_peak_is_the_first_moment_of_the_most_reserved)
 }
 END_TEST
 
-/* Bytes of a state's segments, and of its active blocks. */
+/* The bytes of a state's segments, and of its active blocks. */
 static uint64_t reserved_in(const struct gp_state *state)
 {
 	uint64_t sum = 0;
@@ -676,8 +675,9 @@ START_TEST(a_capture_that_depends_on_its_graph_is_refused)
 }
 END_TEST
 
-/* Three pages are mapped in one call; two of them, apart, cannot go back in
- * two: PyTorch counts calls, and its assertion fails each time. */
+/* Three pages are mapped in one call. Two of them, not adjacent, cannot be
+ * released in two: PyTorch counts the calls, and its assertion fails each time.
+ */
 START_TEST(a_pools_pages_go_back_in_no_more_calls_than_they_came)
 {
 	struct gp_trace *trace = trace_of(ONE_DEVICE(
@@ -708,7 +708,8 @@ START_TEST(a_pools_pages_go_back_in_no_more_calls_than_they_came)
 }
 END_TEST
 
-/* The next request then released the default pool's to make room. */
+/* In the past, the next request released the default pool's segments to make
+ * room. */
 START_TEST(an_emptied_pool_does_not_release_what_others_hold)
 {
 	struct gp_trace *trace = trace_of(ONE_DEVICE(
@@ -872,8 +873,8 @@ static enum gp_status create_silent(const struct gp_allocator_config *config,
 	return status;
 }
 
-/* Of 20 MiB 5 are in use, and of 30 MiB 20; then nothing is free,
- * and then only the first one. */
+/* Of 20 MiB, 5 are in use, and of 30 MiB, 20; then nothing is free, and then
+ * only the first segment. */
 START_TEST(the_largest_free_block_is_looked_for)
 {
 	static const struct gp_engine silent = { .name = "silent",

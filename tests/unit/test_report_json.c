@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reports for a program: valid JSON, PyTorch's keys, numbers in full. */
+/* Reports for programs: valid JSON, PyTorch's keys, and exact numbers. */
 #include "report/report.h"
 
 #include <jansson.h>
@@ -14,7 +14,7 @@ static const struct gp_pool_id pools[] = { { 0, 0 }, { UINT64_MAX, 1 } };
 static const char *const texts[] = { "a.py:1 \"f\"\n\xff", "b.py:2 g" };
 static const struct gp_site sites[] = { { 1, GP_NO_SITE }, { 0, 0 } };
 
-/* One device without events, on a trace whose strings are awkward. */
+/* One device without events, in a trace with awkward strings. */
 struct scene {
 	struct gp_device_trace device;
 	struct gp_trace trace;
@@ -297,7 +297,7 @@ START_TEST(test_info_is_json)
 	FILE *out;
 
 	make_scene(&s);
-	s.trace.stream_count = 1; /* jansson has no room for the others */
+	s.trace.stream_count = 1; /* jansson has no room for more */
 	s.trace.pool_count = 1;
 	info = (struct gp_info){ .path = "x", .trace = &s.trace };
 	out = open_memstream(&text, &size);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects of reports by the table of their keys: what is written is read back,
- * and what is not as the table has it is refused by name. */
+/* Objects of reports, by the table of their keys: a written object is read
+ * back, and one that disagrees with the table is refused by name. */
 #include "report/object.h"
 
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static json_t *written(const char *object, const void *value)
 START_TEST(test_a_verdict_comes_back)
 {
 	static char conf[] = "expandable_segments:True";
-	/* Static: what lies between members is 0, too. */
+	/* Static, so that the bytes between members are 0, too. */
 	static const struct gp_verdict v = {
 		.kind = GP_VERDICT_SETTING,
 		.cause = GP_BY_FRAGMENTATION,
@@ -57,7 +57,7 @@ START_TEST(test_a_verdict_comes_back)
 }
 END_TEST
 
-/* null: what is not known, and what has no end. */
+/* null stands for unknown and for unlimited values. */
 START_TEST(test_none_is_null_and_comes_back)
 {
 	const struct gp_verdict v = {
@@ -103,7 +103,7 @@ START_TEST(test_what_may_be_absent_is_so_where_there_is_none)
 END_TEST
 
 static const struct {
-	const char *key, *value; /* in the place of the right one */
+	const char *key, *value; /* in place of the right value */
 	bool may_be_absent;
 } wrong[] = {
 	{ "kind", "\"perhaps\"", false },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* RMM's logs: what is taken, and how they are refused. */
+/* RMM's logs: what is read, and how they are refused. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -100,7 +100,8 @@ START_TEST(test_midnight_passes)
 }
 END_TEST
 
-/* Half a day back is a little late; more than that is another day. */
+/* A time up to half a day earlier belongs to a line that is late; an even
+ * earlier one to the next day. */
 START_TEST(test_days_are_counted)
 {
 	static const struct {
@@ -153,7 +154,7 @@ START_TEST(test_all_times_of_a_day)
 		ck_assert_uint_eq(time_of(time), seconds * 1000000);
 		snprintf(time, sizeof(time), "%u:%u:%u:%06u", h, m, s, i);
 		ck_assert_uint_eq(time_of(time), seconds * 1000000 + i);
-		/* not one: the number that it begins with */
+		/* not an operation: the number that it begins with */
 		snprintf(time, sizeof(time), "%02ux%02u:%02u", h, m, s);
 		ck_assert_uint_eq(time_of(time), h * UINT64_C(1000000));
 		snprintf(time, sizeof(time), "%02u:%02ux%02u", h, m, s);
@@ -175,7 +176,8 @@ START_TEST(test_times)
 		{ "01:02:03:000007", 3723000007 },
 		{ "7", 7000000 },
 		{ "7.25", 7250000 },
-		/* What is not understood is 0, or the number it begins with. */
+		/* A value that is not understood is 0, or the number that it
+		 * begins with. */
 		{ "x", 0 },
 		{ "20000000000000000000", 0 },
 		{ "18446744073708", UINT64_C(18446744073708000000) },
@@ -257,7 +259,7 @@ START_TEST(test_a_line_has_an_end)
 }
 END_TEST
 
-/* Of 1,023 bytes at most, with and without a line that follows. */
+/* Lines of at most 1,023 bytes, with and without a line that follows. */
 START_TEST(test_lines_are_so_long_and_no_longer)
 {
 	for (int length = 1022; length <= 1025; length++)
@@ -289,7 +291,7 @@ START_TEST(test_a_log_may_be_its_first_line)
 }
 END_TEST
 
-/* ---- made-up logs ---- */
+/* ---- generated logs ---- */
 
 #define LINES  60
 #define DAY_US UINT64_C(86400000000)
@@ -299,7 +301,7 @@ struct log {
 	FILE *out;
 	uint64_t seed, lost;
 	uint64_t clock_us;
-	uint32_t live[8]; /* by address: the block's number + 1; 0: none */
+	uint32_t live[8]; /* by address: the block's number + 1; 0: no block */
 	struct gp_event events[2 * LINES];
 	uint64_t streams[2 * LINES];
 	size_t count;
@@ -311,7 +313,7 @@ static uint64_t pick(struct log *log, uint64_t below)
 	return next_random(&log->seed) % below;
 }
 
-/* In hexadecimal, as C libraries and people write it. */
+/* In hexadecimal, in the forms of C libraries and people. */
 static void put_hex(struct log *log, uint64_t number)
 {
 	static const char *const forms[] = { "0x%" PRIx64, "%" PRIx64,
@@ -324,7 +326,8 @@ static void put_hex(struct log *log, uint64_t number)
 		fprintf(log->out, forms[pick(log, COUNT_OF(forms))], number);
 }
 
-/* A time of day with so many digits of its second, or seconds since 1970. */
+/* A time of day with that many digits after the second, or seconds since
+ * 1970. */
 static uint64_t put_time(struct log *log)
 {
 	static const uint64_t units[] = { 1000000, 100000, 10000, 1000,
@@ -434,7 +437,7 @@ static void compare_log(const struct log *log, const struct gp_trace *t)
 		ck_assert_uint_eq(a->size, b->flags || a->kind == GP_ALLOC
 						   ? sizes[a->id]
 						   : b->size);
-		/* The day of a time of day is not told. */
+		/* A time of day does not show its date. */
 		ck_assert_uint_eq(a->time_us % 1000000, b->time_us % 1000000);
 	}
 }

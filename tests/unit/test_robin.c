@@ -55,7 +55,7 @@ START_TEST(a_walk_meets_each_entry_once)
 }
 END_TEST
 
-/* PyTorch completes the block used on stream 4144 before that on 4112. */
+/* PyTorch completes the block used on stream 4144 before the one on 4112. */
 START_TEST(walks_in_slot_order)
 {
 	struct robin map = { 0 };
@@ -67,13 +67,14 @@ START_TEST(walks_in_slot_order)
 }
 END_TEST
 
-/* Where a place of 16 begins for a hash. */
+/* The home of a hash in a map of 16. */
 static uint64_t home_of_16(uint64_t hash)
 {
 	return hash * UINT64_C(11400714819323198485) >> 60;
 }
 
-/* It doubles when an entry would lie four places from home, room or not. */
+/* The map doubles when an entry would be four places from its home, even if
+ * there is room. */
 START_TEST(five_of_one_home_are_too_many_for_a_small_map)
 {
 	struct robin map = { 0 };
@@ -115,8 +116,8 @@ static void note_completed(void *arg, const struct gp_action *action,
 		c->ids[c->count++] = action->id;
 }
 
-/* Blocks that are freed one by one, each in use on a stream of its own; all of
- * that is complete when there is another request. */
+/* Blocks that are freed one by one, each in use on its own stream; all these
+ * uses are complete before the next request. */
 static struct gp_trace *blocks_on(const uint64_t *streams, unsigned device)
 {
 	char *text;
@@ -145,7 +146,7 @@ static struct gp_trace *blocks_on(const uint64_t *streams, unsigned device)
 	return trace;
 }
 
-/* A stream's hash is of its device and of 48 bits of its own. */
+/* The hash of a stream combines its device and 48 bits of its handle. */
 START_TEST(streams_complete_in_the_order_of_their_hashes)
 {
 	uint64_t seed = 1;

@@ -23,13 +23,15 @@ static const struct row {
 	{ "roundup_power2_divisions:16", 15, 1228800, 1245184 },
 	{ "roundup_power2_divisions:2", 15, 7340033, 8388608 },
 	{ "roundup_power2_divisions:8", 15, 7340033, 7864320 },
-	/* From 2.4 on, one division is none; before, nothing is rounded. */
+	/* From 2.4 on, one division counts as none; before that, nothing is
+	 * rounded. */
 	{ "roundup_power2_divisions:1", 4, 7340033, 7340544 },
 	{ "roundup_power2_divisions:1", 2, 7340033, 7340033 },
 	/* Intervals between two named ones are not rounded. */
 	{ "roundup_power2_divisions:[64:8,256:4]", 15, 67108865, 75497472 },
 	{ "roundup_power2_divisions:[64:8,256:4]", 15, 134217729, 134218240 },
-	/* "behind the last named": from 2.10 that one is left alone. */
+	/* "beyond the last named one": from 2.10 on, that one itself is left
+	 * alone. */
 	{ "roundup_power2_divisions:[256:1,>:2]", 10, 268435457, 268435968 },
 	{ "roundup_power2_divisions:[256:1,>:2]", 9, 268435457, 402653184 },
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs that answer for others, compared with replays. */
+/* Runs that also answer for others, compared with replays. */
 #include "study/runs.h"
 
 #include "gpupool/knob.h"
@@ -31,7 +31,7 @@ static const char *const confs[] = {
 };
 
 /* Some sizes are whole fractions of the distance between two powers of two, so
- * that not every rounding changes them. */
+ * not every rounding changes them. */
 static void print_alloc(FILE *out, unsigned seed, unsigned streams)
 {
 	unsigned size = (seed >> 8) % 48 + 1;
@@ -123,7 +123,7 @@ static void check(struct runs *runs, const struct gp_trace *trace,
 	gp_replay_release(&result);
 }
 
-/* Returns the percentage of questions that took a run of their own. */
+/* Returns the percentage of questions that needed a run of their own. */
 static uint32_t check_trace(unsigned seed)
 {
 	struct gp_trace *trace = made_up(seed);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Texts of strangers in a terminal and a log. */
+/* Untrusted texts in a terminal and a log. */
 #include "base/safe.h"
 
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static const struct {
 	{ "c10::cuda::CUDACachingAllocator",
 	  "c10::cuda::CUDACachingAllocator" },
 	{ "::operator new", "::operator new" },
-	/* what a terminal does */
+	/* commands to a terminal */
 	{ "\033[2Jgone", "?[2Jgone" },
 	{ "a\nb\r\tc", "a?b??c" },
 	{ "\xc2\x9b"
@@ -26,10 +26,10 @@ static const struct {
 	  "?2J" }, /* C1's ESC [ */
 	{ "\x9b"
 	  "2J",
-	  "?2J" }, /* the same, and no UTF-8 */
+	  "?2J" }, /* the same, not in UTF-8 */
 	{ "a\xe2\x80\xae"
 	  "b",
-	  "a?b" }, /* right to left from here */
+	  "a?b" }, /* the text that follows is written right to left */
 	{ "a\xe2\x81\xa6"
 	  "b",
 	  "a?b" }, /* an isolated direction */
@@ -38,8 +38,8 @@ static const struct {
 	  "a?b" }, /* a line separator */
 	{ "a\xf3\xa0\x81\x81"
 	  "b",
-	  "a?b" }, /* a tag, not seen */
-	/* what a runner of builds does */
+	  "a?b" }, /* a tag, which is invisible */
+	/* commands to a CI runner */
 	{ "::error::stop", "?:error::stop" },
 	{ "a ::set-env name=X::1", "a ?:set-env name=X::1" },
 	{ "\xc2\xa0::error::stop", "\xc2\xa0?:error::stop" },
@@ -56,7 +56,7 @@ START_TEST(test_a_text_is_safe)
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		ck_assert_str_eq(gp_safe_text(rows[i].told, text, sizeof(text)),
 				 rows[i].shown);
-		/* Once is enough. */
+		/* A second pass changes nothing. */
 		ck_assert_str_eq(
 			gp_safe_text(rows[i].shown, text, sizeof(text)),
 			rows[i].shown);
@@ -72,7 +72,7 @@ START_TEST(test_a_text_too_long_is_cut)
 }
 END_TEST
 
-/* However the bytes come. */
+/* However the bytes are divided among writes. */
 static void try_stream(bool has_buffer)
 {
 	static const char told[] = "\033[1;31mred\033[0m ::x y::z\n::error::\n"

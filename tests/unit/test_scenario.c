@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Scenarios: what a seed decides, what they replay to, what they refuse. */
+/* Scenarios: what a seed decides, how they replay, and what they refuse. */
 #include "trace/scenario/scenario.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "suite.h"
 #include "trace_text.h"
 
-/* from: of those that are made from a trace. */
+/* from: for scenarios that are made from a trace. */
 static struct gp_trace *make_from(const struct gp_scenario *scenario,
 				  uint64_t seed, const struct gp_trace *from)
 {
@@ -67,7 +67,7 @@ START_TEST(test_another_seed_makes_other_batches)
 }
 END_TEST
 
-/* Every request is served when there is memory. */
+/* With enough memory, every request is served. */
 static void check_replay(const struct gp_trace *trace)
 {
 	struct gp_replay_result result = replayed(trace);
@@ -113,7 +113,7 @@ START_TEST(test_a_histogram_keeps_what_it_counts)
 }
 END_TEST
 
-/* Of blocks with more bytes than can be counted, and with none, there are no
+/* Blocks with no bytes, or with more bytes than can be counted, have no
  * classes. */
 START_TEST(test_a_histogram_leaves_out_the_largest)
 {
@@ -138,8 +138,8 @@ static int life_of(int block)
 	return 1 << block % 8 >> 1;
 }
 
-/* Each block outlives 0, 1, 2, 4, 8, 16, 32 or 64 that come after it, and has
- * as many bytes more than 512; one more has no bytes. */
+/* Each block outlives 0, 1, 2, 4, 8, 16, 32 or 64 later ones, and has that many
+ * bytes above 512; one more block has no bytes. */
 static struct gp_trace *of_eight_lifetimes(void)
 {
 	char *text = NULL;
@@ -191,7 +191,7 @@ START_TEST(test_a_histogram_keeps_lifetimes)
 			blocks[event->id].is_freed = true;
 		}
 	}
-	/* Those that last come first. */
+	/* Those that live longest come first. */
 	for (uint64_t id = LIVED - count_of(from, GP_FREE); id < LIVED; id++)
 		ck_assert_int_eq(blocks[id].is_freed,
 				 blocks[id].born + blocks[id].life < LIVED);

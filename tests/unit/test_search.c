@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The search for a packing: its graph is what a look at each time says, and it
- * ends as a plain walk over the same tree does, after as many steps. */
+/* The search for a packing: its graph agrees with a look at each time, and it
+ * ends as a straightforward search of the same tree does, after the same number
+ * of steps. */
 #include "study/floor/search.h"
 
 #include <stdlib.h>
@@ -25,7 +26,7 @@ static const struct spans_like likes[] = {
 
 /* ---- the graph ---- */
 
-/* Whether anything, a gap's other side included, ends or begins then. */
+/* Whether any span, or a part of one beside a gap, ends or begins then. */
 static bool any(const struct gp_spans *spans, uint64_t time, bool begins)
 {
 	for (size_t i = 0; i < spans->count; i++)
@@ -39,7 +40,8 @@ static bool any(const struct gp_spans *spans, uint64_t time, bool begins)
 	return false;
 }
 
-/* A section: a time at which something begins before the next one ends. */
+/* A section: a time at which something begins and after which, next, something
+ * ends. */
 static uint32_t sections_of(const struct gp_spans *spans, uint64_t *times)
 {
 	uint32_t count = 0;
@@ -86,7 +88,7 @@ static void compare_graph(const struct gp_spans *spans,
 		ck_assert_uint_eq(graph->load[s], sum);
 		load = sum > load ? sum : load;
 	}
-	/* No time with more was left out. */
+	/* No time with a higher load was missed. */
 	ck_assert_uint_eq(gp_floor_bound(spans, &bound), load);
 }
 
@@ -106,7 +108,7 @@ START_TEST(a_graph_says_what_each_time_says)
 }
 END_TEST
 
-/* Its sections, gaps included, and its meetings may be so many. */
+/* Its sections, including gaps, and its overlaps are limited to this many. */
 START_TEST(a_graph_is_no_larger_than_asked)
 {
 	uint64_t seed = 2;
@@ -161,7 +163,7 @@ START_TEST(a_graph_has_so_many_spans_and_gaps)
 }
 END_TEST
 
-/* ---- the search, plainly ---- */
+/* ---- the search, in a straightforward way ---- */
 
 #define MOST 32
 
@@ -170,10 +172,11 @@ struct plain {
 	const struct graph *graph;
 	uint64_t capacity, work;
 	uint32_t rank[MOST];
-	uint64_t least[MOST]; /* the smallest size beside each */
+	uint64_t least[MOST]; /* the smallest size of its neighbours in time */
 };
 
-/* What is placed so far: low says where, or how low the rest may lie. */
+/* The spans placed so far: low is their offset, or a lower bound for the
+ * others. */
 struct placing {
 	uint64_t low[MOST];
 	bool is_placed[MOST];
@@ -184,7 +187,7 @@ struct list {
 	uint32_t count;
 };
 
-/* Where the last span went: later ones lie higher, or are of higher rank. */
+/* The place of the last span: later ones lie higher, or have a higher rank. */
 struct behind {
 	uint64_t offset;
 	uint32_t rank;
@@ -212,8 +215,8 @@ static bool may_follow(const struct plain *p, const struct placing *now,
 	       (now->low[i] == behind.offset && p->rank[i] >= behind.rank);
 }
 
-/* The lowest it can come to lie: above one beside it that goes first, if it may
- * not follow itself. */
+/* The lowest possible offset: if it may not come next itself, it is above one
+ * of its neighbours that does. */
 static uint64_t begin_of(const struct plain *p, const struct placing *now,
 			 struct behind behind, uint32_t i)
 {
@@ -224,7 +227,8 @@ static uint64_t begin_of(const struct plain *p, const struct placing *now,
 	return begin > now->low[i] ? begin : now->low[i];
 }
 
-/* Whether no section is too full above the lowest of its rest. */
+/* Whether every section has room for its rest above the lowest offset of
+ * these. */
 static bool can_fit(struct plain *p, const struct placing *now,
 		    struct behind behind, const struct list *rest)
 {
@@ -258,7 +262,8 @@ static bool can_fit(struct plain *p, const struct placing *now,
 	return true;
 }
 
-/* Those that may follow, below every top of the rest, lowest first. */
+/* The spans that may come next, below the top of every other one, lowest
+ * first. */
 static struct list find_next(const struct plain *p, const struct placing *now,
 			     struct behind behind, const struct list *rest)
 {
@@ -287,7 +292,7 @@ static struct list find_next(const struct plain *p, const struct placing *now,
 static enum search_end solve(struct plain *p, struct placing *now,
 			     struct behind behind, const struct list *rest);
 
-/* Those that nothing in time holds together, each part by itself. */
+/* Parts of the rest that do not overlap in time are solved separately. */
 static enum search_end solve_parts(struct plain *p, struct placing *now,
 				   struct behind behind,
 				   const struct list *rest)
@@ -355,7 +360,7 @@ static enum search_end solve(struct plain *p, struct placing *now,
 	return SEARCH_NONE;
 }
 
-/* ---- in which order spans are tried ---- */
+/* ---- the order in which spans are tried ---- */
 
 enum { WIDTH, LOAD, AREA, SIZE };
 
@@ -373,7 +378,7 @@ static uint64_t key_of(const struct plain *p, uint32_t i, int key)
 			     : p->spans->items[i].size;
 }
 
-/* The larger first; else the earlier in the list. */
+/* Larger spans come first; of equal ones, the earlier in the list. */
 static bool precedes(const struct plain *p, uint32_t i, uint32_t k, int order)
 {
 	static const int keys[][3] = { { WIDTH, AREA, LOAD },
@@ -423,7 +428,7 @@ static enum search_end plain_attempt(struct plain *p, int order,
 
 #define FIRST_WORK (UINT64_C(1) << 22)
 
-/* Four orders in turn, then again with twice as many steps. */
+/* Four orders take turns, then again with twice as many steps. */
 static enum search_end plain_fit(const struct gp_spans *spans,
 				 const struct graph *graph, uint64_t capacity,
 				 uint64_t *work, uint64_t *offsets)
@@ -447,7 +452,7 @@ static enum search_end plain_fit(const struct gp_spans *spans,
 	return end;
 }
 
-/* ---- both ---- */
+/* ---- comparisons ---- */
 
 static enum search_end compare_search(const struct gp_spans *spans,
 				      uint64_t capacity, uint64_t work)
@@ -484,7 +489,7 @@ START_TEST(it_ends_as_a_plain_walk_does)
 
 		for (uint64_t more = 0; more < 3; more++)
 			ends[compare_search(&spans, bound + more, 2000)]++;
-		/* Few steps: it stops anywhere. */
+		/* With few steps, the search stops anywhere. */
 		for (uint64_t work = 1; work < 200; work += work / 8 + 1)
 			ends[compare_search(&spans, bound, work)]++;
 	}
@@ -493,8 +498,8 @@ START_TEST(it_ends_as_a_plain_walk_does)
 }
 END_TEST
 
-/* So hard that the first order gives up, and the second, third or fourth one
- * ends it. */
+/* Hard enough that the first order gives up, and the second, third or fourth
+ * one succeeds. */
 START_TEST(each_order_has_its_turn)
 {
 	static const struct spans_like hard = {

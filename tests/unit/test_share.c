@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who held memory in two runs, side by side: the largest change first. */
+/* Who held memory in two runs, side by side, with the largest change first. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,8 +8,8 @@
 #include "study/metrics/change.h"
 #include "trace/site.h"
 
-/* Blocks and bytes held at the peak; requests, and bytes asked for, of the
- * whole run. */
+/* Blocks and bytes held at the peak; requests and requested bytes of the whole
+ * run. */
 #define LINE(name_, blocks_, requested_, requests_, asked_)                    \
 	{                                                                      \
 		.name = name_, .blocks = blocks_, .requested = requested_,     \
@@ -50,7 +50,7 @@ static const struct gp_share_pair *in_b(const struct gp_share_pair *pairs,
 	return NULL;
 }
 
-/* A line that holds nothing at the peak is there all the same. */
+/* A line that holds nothing at the peak has a row all the same. */
 START_TEST(a_line_that_holds_nothing_at_the_peak_is_not_gone)
 {
 	const struct gp_share a[] = {
@@ -81,7 +81,7 @@ START_TEST(a_line_that_holds_nothing_at_the_peak_is_not_gone)
 	};
 	struct gp_share_pair *pairs;
 
-	/* What neither holds at the peak has no row. */
+	/* Lines that hold nothing at the peak in either run have no row. */
 	ck_assert_uint_eq(gp_share_match(a, 3, b, 3, &pairs), 2);
 	for (size_t i = 0; i < 2; i++) {
 		ck_assert_int_eq(pairs[i].fate, GP_SHARE_STAYED);
@@ -91,8 +91,8 @@ START_TEST(a_line_that_holds_nothing_at_the_peak_is_not_gone)
 }
 END_TEST
 
-/* A line was added above: those below follow, though one now has the number
- * that another had. */
+/* A line was inserted above: the lines below are paired, although some have the
+ * numbers that others had. */
 START_TEST(lines_that_all_moved_down_by_one_follow)
 {
 	const struct gp_share a[] = {
@@ -102,7 +102,7 @@ START_TEST(lines_that_all_moved_down_by_one_follow)
 	};
 	const struct gp_share b[] = {
 		LINE("t.py:31 f", 1, 100, 1, 100),
-		LINE("t.py:32 f", 1, 400, 2, /* of one more step */ 800),
+		LINE("t.py:32 f", 1, 400, 2, /* by one more step */ 800),
 		LINE("t.py:33 f", 2, 58, 2, 58),
 	};
 	struct gp_share_pair *pairs;
@@ -116,7 +116,7 @@ START_TEST(lines_that_all_moved_down_by_one_follow)
 }
 END_TEST
 
-/* One line is gone and another is new; those between stay as they are. */
+/* One line is gone and another is new; those in between remain paired. */
 START_TEST(lines_between_a_gone_and_a_new_one_stay)
 {
 	const struct gp_share a[] = {
@@ -142,11 +142,11 @@ START_TEST(lines_between_a_gone_and_a_new_one_stay)
 }
 END_TEST
 
-/* ---- beside all ways to pair a few lines ---- */
+/* ---- compared with all ways to pair a few lines ---- */
 
 #define FEW 6
 
-/* Two programs' lines of one function, by number. */
+/* The lines of one function in two programs, by number. */
 struct sides {
 	struct gp_share a[FEW], b[FEW];
 	size_t a_count, b_count;
@@ -163,13 +163,13 @@ static bool asks_alike(const struct gp_share *a, const struct gp_share *b)
 	       a->asked / a->requests == b->asked / b->requests;
 }
 
-/* That many times as much as being in order counts. */
+/* What a pair is worth. */
 static unsigned worth(const struct gp_share *a, const struct gp_share *b)
 {
 	return 4 + 5 * (line_of(a) == line_of(b)) + 6 * asks_alike(a, b);
 }
 
-/* The most that any pairs in order count, from there on; of all pairs, or of
+/* The most that pairs in order are worth, from there on: all possible pairs, or
  * those that were made. */
 static unsigned most(const struct sides *s, size_t i, size_t k,
 		     const bool made[FEW][FEW])
@@ -220,7 +220,8 @@ static uint64_t difference(const struct gp_share_pair *pair)
 		       : pair->b.requested - pair->a.requested;
 }
 
-/* Each line once, and what is left asks for nothing that is the same. */
+/* Each line occurs once, and lines left without a partner have no requests in
+ * common. */
 static void compare_sides(const struct sides *s,
 			  const struct gp_share_pair *pairs, size_t count)
 {
@@ -283,7 +284,7 @@ static bool same_pair(const struct gp_share_pair *x,
 	       !strcmp(x->b.name, y->b.name);
 }
 
-/* By function, and then by line. */
+/* By function, then by line. */
 static unsigned place_of(const struct gp_share_pair *pair)
 {
 	const struct gp_share *share = gp_share_pair_some(pair);
@@ -300,7 +301,7 @@ static unsigned place_of(const struct gp_share_pair *pair)
 	return 0;
 }
 
-/* What one function has is of no concern to others. */
+/* The lines of other functions do not affect the pairs of a function. */
 static void compare_functions(const struct sides *each,
 			      const struct gp_share_pair *all, size_t count)
 {
@@ -343,7 +344,8 @@ START_TEST(functions_are_paired_each_by_itself)
 			s->a_count = make_side(s->a, some_functions[f], &seed);
 			s->b_count = make_side(s->b, some_functions[f], &seed);
 		}
-		/* The first ones of all, then the second ones. */
+		/* First the first line of each function, then the second
+		 * ones. */
 		for (size_t i = 0; i < FEW * FUNCTIONS; i++) {
 			const struct sides *s = &each[i % FUNCTIONS];
 
@@ -359,7 +361,8 @@ START_TEST(functions_are_paired_each_by_itself)
 }
 END_TEST
 
-/* So many lines that pairs are not weighed: those of one number are one. */
+/* With this many lines, pairs are not weighed; lines with the same number are
+ * paired. */
 START_TEST(very_many_lines_are_paired_by_number)
 {
 	enum { MOST_WEIGHED = 2048, MANY = 2100 };
@@ -382,11 +385,12 @@ START_TEST(very_many_lines_are_paired_by_number)
 			ck_assert_uint_eq(line_of(&p->a), line_of(&p->b));
 		stayed += p->fate == GP_SHARE_STAYED;
 	}
-	/* Of the numbers below 4200 each sixth is in both. */
+	/* Of the numbers below 4200, every sixth is in both. */
 	ck_assert_uint_eq(stayed, 700);
 	ck_assert_uint_eq(count, 2 * MANY - 700);
 	free(pairs);
-	/* Of the most that are weighed, each has one that asks the same. */
+	/* With the largest number that is weighed, each line has one with the
+	 * same requests. */
 	count = gp_share_match(a, MOST_WEIGHED, b, MOST_WEIGHED, &pairs);
 	ck_assert_uint_eq(count, MOST_WEIGHED);
 	free(pairs);
@@ -396,8 +400,8 @@ START_TEST(very_many_lines_are_paired_by_number)
 }
 END_TEST
 
-/* Blocks of the start are requests of a share like others, unless they only
- * wait to be freed. */
+/* Blocks of the start count as requests like others, unless they are pending
+ * free. */
 START_TEST(a_window_shares_out_what_was_there_at_its_start)
 {
 	struct gp_trace *trace = trace_of(
@@ -436,8 +440,8 @@ START_TEST(a_window_shares_out_what_was_there_at_its_start)
 }
 END_TEST
 
-/* A request that is not served is one of its line, which does not hold it; one
- * that failed only when it was recorded is held. */
+/* A request that is not served counts for its line, but holds nothing; one that
+ * failed only in the recording holds memory. */
 START_TEST(what_is_not_served_is_not_held)
 {
 	struct gp_trace *trace = trace_of(
@@ -469,7 +473,7 @@ START_TEST(what_is_not_served_is_not_held)
 }
 END_TEST
 
-/* ---- beside a plain count ---- */
+/* ---- compared with a plain count ---- */
 
 #define EVENTS 300
 
@@ -500,7 +504,7 @@ static uint64_t live_of(const struct gp_block *b)
 	return b->requested < b->size ? b->requested : b->size;
 }
 
-/* Its sums of the whole program; sites gets the site of each block. */
+/* The sums over the whole program; sites gets the site of each block. */
 static void count_requests(const struct gp_trace *trace, enum gp_sharing kind,
 			   const struct gp_replay_result *result,
 			   struct gp_share *share, uint32_t *sites)
@@ -622,8 +626,8 @@ END_TEST
 
 /* ---- names ---- */
 
-/* Only lines of one file and function are paired; without a line, the name is
- * one. */
+/* Only lines of the same file and function are paired; a name without a line is
+ * a line of its own. */
 static const struct {
 	const char *file, *function;
 	bool has_line;
@@ -686,7 +690,7 @@ START_TEST(lines_of_one_function_are_paired_and_no_others)
 }
 END_TEST
 
-/* Lists of some functions, in any order. */
+/* Lists of several functions, in any order. */
 START_TEST(so_are_those_of_many_functions)
 {
 	uint64_t seed = 1;

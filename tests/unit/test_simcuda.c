@@ -100,7 +100,7 @@ START_TEST(test_a_context_takes_memory_that_is_not_given)
 }
 END_TEST
 
-/* As segments lie in recordings from Linux. */
+/* In the order in which segments lie in recordings from Linux. */
 START_TEST(test_memory_is_placed_as_on_linux)
 {
 	uint64_t first, second, small, large;
@@ -113,17 +113,17 @@ START_TEST(test_memory_is_placed_as_on_linux)
 	ck_assert_uint_eq(first - second, 32 * MIB);
 	large = allocated(86 * MIB);
 	ck_assert_uint_eq(second - large, 96 * MIB);
-	small = allocated(2 * MIB); /* behind the last one */
+	small = allocated(2 * MIB); /* after the last one */
 	ck_assert_uint_eq(small - large, 86 * MIB);
 	ck_assert_uint_eq(allocated(2 * MIB) - small, 2 * MIB);
 	ck_assert_uint_eq(allocated(12 * MIB) - second, 20 * MIB);
 	ck_assert_int_eq(give_back(large), cudaSuccess);
 	ck_assert_uint_eq(allocated(20 * MIB), large);
-	/* the range of the first goes back to the system, which has it anew */
+	/* the range of the first returns to the system, which reuses it */
 	ck_assert_uint_eq(allocated(66 * MIB) - large, 20 * MIB);
 	ck_assert_int_eq(give_back(first), cudaSuccess);
 	ck_assert_uint_eq(allocated(30 * MIB), first);
-	/* more than there are addresses for below */
+	/* more than there are addresses below */
 	ck_assert_uint_gt(allocated(UINT64_C(1) << 40), first);
 	unsetenv("SIMCUDA_DOWNWARD");
 	simcuda_reset();
@@ -153,7 +153,7 @@ START_TEST(test_several_devices)
 	ck_assert_uint_eq(allocated(1), GP_SIM_BASE + (UINT64_C(1) << 40));
 	ck_assert_uint_eq(free_memory(), 2 * MIB);
 	ck_assert_int_eq(cudaSetDevice(0), cudaSuccess);
-	/* freed from another device than it came from */
+	/* freed from a device other than its own */
 	ck_assert_int_eq(give_back(GP_SIM_BASE + (UINT64_C(1) << 40)),
 			 cudaSuccess);
 }
@@ -209,7 +209,7 @@ START_TEST(test_memory_lives_while_held_or_mapped)
 	ck_assert_int_eq(cuMemUnmap(at, 4 * MIB), CUDA_SUCCESS);
 	ck_assert_uint_eq(free_memory(), 4 * MIB);
 	ck_assert_int_eq(cuMemRelease(handle), CUDA_ERROR_INVALID_VALUE);
-	ck_assert_uint_eq(created(2 * MIB), handle); /* its number, anew */
+	ck_assert_uint_eq(created(2 * MIB), handle); /* its number is reused */
 }
 END_TEST
 
@@ -254,7 +254,7 @@ START_TEST(test_pool_counts_what_is_used)
 }
 END_TEST
 
-/* Each counts its own; what it gave is given back by the address alone. */
+/* Each pool counts its own memory, which is freed by its address alone. */
 START_TEST(test_pools_of_the_programs_own)
 {
 	struct cudaMemPoolProps properties = { .location = { .id = 0 } };

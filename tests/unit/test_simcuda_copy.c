@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The CUDA runtime without a device: copies, the bytes that are kept of them,
- * host memory, and the time that work takes. */
+ * host memory, and how long work takes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,8 +108,8 @@ START_TEST(test_part_of_what_is_kept_is_forgotten)
 }
 END_TEST
 
-/* More than is kept, of which the last is there, and what is small beside the
- * first. */
+/* More bytes than can be kept: the last ones remain, and so do small ranges
+ * beside the first. */
 START_TEST(test_the_oldest_of_what_is_large_is_forgotten_first)
 {
 	static char bytes[KEPT_MOST], read[KEPT_MOST];
@@ -129,8 +129,8 @@ START_TEST(test_the_oldest_of_what_is_large_is_forgotten_first)
 }
 END_TEST
 
-/* Against one state and value a byte; what lies far apart in the same chunks
- * and in others. */
+/* Compared with a state and a value for each byte; ranges lie far apart, in the
+ * same chunks and in others. */
 START_TEST(test_any_order_is_kept_as_byte_by_byte)
 {
 	enum { PLACES = 3, SIZE = 2048, STEPS = 4000 };
@@ -185,8 +185,8 @@ START_TEST(test_any_order_is_kept_as_byte_by_byte)
 }
 END_TEST
 
-/* Drawn bytes are there and not known, also where they are copied to; those
- * that are known stay what they are. */
+/* Drawn bytes have values but are not known, also after a copy; known bytes
+ * stay known. */
 START_TEST(test_what_is_drawn_is_not_known)
 {
 	uint64_t at = UINT64_C(5) * 2 * MIB - 300;
@@ -213,7 +213,7 @@ START_TEST(test_what_is_drawn_is_not_known)
 }
 END_TEST
 
-/* A byte is known only while nobody else may have written it. */
+/* A byte is known only as long as no other process may have written it. */
 START_TEST(test_what_is_known_is_told_byte_by_byte)
 {
 	uint64_t at = UINT64_C(3) * 2 * MIB - 300;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The CUDA runtime without a device: what devices and processes reach of each
- * other. */
+/* The CUDA runtime without a device: how devices and processes access each
+ * other's memory. */
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -56,7 +56,7 @@ START_TEST(test_geforce_cards_do_not)
 }
 END_TEST
 
-/* Whatever device is current. */
+/* This does not depend on the current device. */
 START_TEST(test_mapped_memory_is_of_its_device)
 {
 	const CUmemAllocationProp prop = { .location = { .id = 1 } };
@@ -78,7 +78,7 @@ START_TEST(test_mapped_memory_is_of_its_device)
 }
 END_TEST
 
-/* Says by its exit status what is wrong; 0: nothing. */
+/* The exit status shows what is wrong; 0: nothing. */
 static int use(cudaIpcMemHandle_t handle)
 {
 	struct cudaPointerAttributes attributes;
@@ -141,7 +141,7 @@ START_TEST(test_a_process_uses_another_ones_memory)
 }
 END_TEST
 
-/* Says by its exit status what is wrong; 0: nothing. */
+/* The exit status shows what is wrong; 0: nothing. */
 static int use_imported(int file)
 {
 	struct cudaPointerAttributes attributes;

@@ -10,7 +10,7 @@
 #include "simcuda/device.h"
 #include "suite.h"
 
-/* Numbers that a program brought itself. */
+/* Streams whose handles the program chose itself. */
 #define STREAM ((cudaStream_t)(uintptr_t)0x1010)
 #define OTHER  ((cudaStream_t)(uintptr_t)0x1020)
 
@@ -144,7 +144,8 @@ static unsigned long long capture_of(cudaStream_t stream,
 	return id;
 }
 
-/* A launch on STREAM, one on OTHER behind it, one on STREAM behind both. */
+/* A launch on STREAM, then one on OTHER after it, then one on STREAM after
+ * both. */
 START_TEST(test_nodes_come_behind_what_their_stream_waits_for)
 {
 	const cudaGraphNode_t *nodes;
@@ -196,7 +197,8 @@ START_TEST(test_a_capture_ends_when_its_streams_are_joined)
 }
 END_TEST
 
-/* What is not captured cannot be waited for, nor asked about what is. */
+/* A captured stream cannot wait for work outside of its capture, and an event
+ * of captured work cannot be queried. */
 START_TEST(test_captures_are_kept_apart)
 {
 	cudaEvent_t captured, plain;
@@ -223,8 +225,8 @@ START_TEST(test_captures_are_kept_apart)
 }
 END_TEST
 
-/* Places of struct cudaDeviceProp's members, as offsetof tells with each
- * version's driver_types.h. */
+/* Offsets of members of struct cudaDeviceProp, as offsetof() gives them with
+ * each version's driver_types.h. */
 START_TEST(test_properties_by_version)
 {
 	static const struct {
@@ -269,7 +271,8 @@ START_TEST(test_unknown_driver_functions_are_counted_and_named)
 	cudaGetDriverEntryPoint("cuInit", &known.object, 0, NULL);
 	ck_assert_int_eq(known.function(0), CUDA_SUCCESS);
 	ck_assert_uint_eq(simcuda_calls("cuInit"), 1);
-	/* What only sets something is as good as done: CUTLASS prints more. */
+	/* Functions that only set something succeed, because CUTLASS prints an
+	 * error otherwise. */
 	cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &known.object, 0,
 				NULL);
 	ck_assert_int_eq(known.function(0), CUDA_SUCCESS);
@@ -283,8 +286,8 @@ START_TEST(test_unknown_driver_functions_are_counted_and_named)
 }
 END_TEST
 
-/* More names than there are stand-ins must not overrun them, and what several
- * share is called by none of their names. */
+/* More names than there are stand-ins must not overflow them; a stand-in that
+ * several share reports none of their names. */
 START_TEST(test_many_unknown_functions)
 {
 	union {

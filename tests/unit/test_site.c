@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a stack is told as: the program's line, and the operation. */
+/* How a stack is described: by the program's line, and by the operation. */
 #include "trace/site.h"
 
 #include <stdlib.h>
@@ -50,7 +50,7 @@ static const struct row rows[] = {
 	    "__libc_start_main" },
 	  "lm/run.py:8 main (aten::mul)",
 	  "lm/run.py:8" },
-	/* A node's name is told as a whole. */
+	/* A node's whole name is shown. */
 	{ { UNWINDER, "at::_ops::mm::call(int)",
 	    "torch::autograd::AccumulateGrad::apply(int)" },
 	  "AccumulateGrad",
@@ -59,8 +59,9 @@ static const struct row rows[] = {
 	    "torch::autograd::AccumulateGrad::appl(int)" },
 	  "aten::mm",
 	  NULL },
-	/* A namespace begins where a name does, also behind what a template
-	 * returns: the machine's are left out, and not what ends alike. */
+	/* A namespace begins where a name begins, also after a template's
+	 * return type. Namespaces of the system are left out, but not names
+	 * that merely end alike. */
 	{ { UNWINDER, "std::f(int)", "main" }, "main", NULL },
 	{ { UNWINDER, "void std::f(int)", "main" }, "main", NULL },
 	{ { UNWINDER, "mystd::f(int)", "main" }, "mystd::f", NULL },
@@ -70,8 +71,8 @@ static const struct row rows[] = {
 	{ { UNWINDER, "my::f<::std::g>(int)", "main" },
 	  "my::f<::std::g>",
 	  NULL },
-	/* An operator's overload is no part of its name, however short that is.
-	 */
+	/* An operator's overload is not part of its name, however short that
+	 * is. */
 	{ { UNWINDER, "at::_ops::t_Tensor::call(int)", "/lm/run.py:8 main" },
 	  "lm/run.py:8 main (aten::t)",
 	  "lm/run.py:8" },
@@ -88,8 +89,7 @@ static const struct row rows[] = {
 	{ { UNWINDER, "at::_ops::clone_::call(int)", "/lm/run.py:8 main" },
 	  "lm/run.py:8 main (aten::clone_)",
 	  "lm/run.py:8" },
-	/* With their sources, where PyTorch was built with debug information.
-	 */
+	/* With source files, if PyTorch was built with debug information. */
 	{ { "/pytorch/c10/cuda/CUDACachingAllocator.cpp:3 c10::cuda::alloc()",
 	    "/pytorch/build/aten/src/ATen/Operators_2.cpp:7 "
 	    "at::_ops::mul_Tensor::call(int)",
@@ -106,16 +106,16 @@ static const struct row rows[] = {
 	    "torch::autograd::Engine::thread_main(int)" },
 	  "MmBackward0",
 	  "MmBackward0" },
-	/* What has no name is none. */
+	/* Frames without a name do not count. */
 	{ { UNWINDER, "at::native::(anonymous namespace)::fill(int)",
 	    "/lm/run.py:8 main" },
 	  "lm/run.py:8 main (at::native::)",
 	  NULL },
-	/* That namespace is not what a function is given. */
+	/* That namespace is not a function's parameters. */
 	{ { UNWINDER, "lm::(anonymous namespace)::run(int)" },
 	  "lm::(anonymous namespace)::run",
 	  NULL },
-	/* A file says whose it is. */
+	/* The file shows whose frame it is. */
 	{ { UNWINDER, "/lm/grow.cpp:12 (anonymous namespace)::grow(int)",
 	    "/lm/run.cpp:8 main" },
 	  "lm/grow.cpp:12 (anonymous namespace)::grow",
@@ -125,13 +125,14 @@ static const struct row rows[] = {
 	    "/lm/run.cpp:8 main" },
 	  "lm/run.cpp:8 main",
 	  NULL },
-	/* The outermost operator is what was called. */
+	/* The outermost operator is the one that was called. */
 	{ { UNWINDER, "at::_ops::bmm::call(int)",
 	    "at::native::einsum(std::string, int)",
 	    "at::_ops::einsum::call(int)", "/lm/run.py:8 main" },
 	  "lm/run.py:8 main (aten::einsum)",
 	  NULL },
-	/* An operator that the line's caller runs in is not the line's. */
+	/* An operator in which the line's caller runs is not an operator of the
+	 * line. */
 	{ { UNWINDER, "at::_ops::empty_memory_format::call(int)",
 	    "/lm/op.py:5 backward",
 	    "torch::autograd::generated::MmBackward0::apply(int)" },
@@ -167,7 +168,7 @@ static const struct row rows[] = {
 	    "/lm/src/goose.cpp:31 goose::forward(int)", "main" },
 	  "src/goose.cpp:31 goose::forward (aten::empty)",
 	  "src/goose.cpp:31" },
-	/* The recorder's frame between PyTorch's. */
+	/* The recorder's own frame, among PyTorch's. */
 	{ { UNWINDER, "/home/ann/src/simcuda/program/hooks.c:97 on_allocate",
 	    "at::_ops::mm::call(int)",
 	    "torch::autograd::generated::MmBackward0::apply(int)" },
@@ -177,7 +178,7 @@ static const struct row rows[] = {
 	  "no line of the program",
 	  NULL },
 	{ { ".py:9 f" }, ".py:9 f", ".py:9" },
-	/* A profiler's. */
+	/* The frame of a profiler. */
 	{ { "aten::empty", "aten::mm", "ProfilerStep#4" }, "aten::mm", NULL },
 	{ { "aten::mm", "MmBackward0",
 	    "autograd::engine::evaluate_function: MmBackward0" },
@@ -193,7 +194,7 @@ static const struct row rows[] = {
 	{ { "aten::mm", "nn.Module: Linear_0" },
 	  "nn.Module: Linear_0 (aten::mm)",
 	  NULL },
-	/* Nearly a place, and nearly a node. */
+	/* Almost a place, and almost a node. */
 	{ { "/lm/run.py:8x main" }, "/lm/run.py:8x main", NULL },
 	{ { "/lm/run.py: main" }, "/lm/run.py: main", NULL },
 	{ { "aten::mm", "+Backward0" }, "aten::mm", NULL },
@@ -201,11 +202,11 @@ static const struct row rows[] = {
 	    "torch::autograd::generated::MmBackward0_apply_functional(int)" },
 	  "MmBackward0",
 	  NULL },
-	/* Nothing is known of them. */
+	/* Nothing is known about these. */
 	{ { "site 17", "site 3" }, "site 17", "site 17" },
 };
 
-/* All rows as stacks of one trace, each asked once. */
+/* All rows as stacks of a single trace, each with one request. */
 static struct gp_trace *trace_of_rows(void)
 {
 	char *text, *sites, *callers, *events;
@@ -289,7 +290,8 @@ START_TEST(stacks_of_one_place_and_operation_are_one)
 }
 END_TEST
 
-/* Room for what closes an operation is left in a text, and none in a place. */
+/* In a text, there must be room for what closes an operation; in a place, there
+ * need not be. */
 static void cut(const char *folder, char last)
 {
 	char name[301] = "", source[600];
@@ -320,7 +322,7 @@ START_TEST(what_is_too_long_is_cut_behind_a_whole_character)
 }
 END_TEST
 
-/* Each parenthesis has its other, however much of the text is the frame. */
+/* All parentheses are balanced, however much of the text the frame takes. */
 START_TEST(what_is_opened_is_closed_and_nothing_else)
 {
 	for (size_t length = 150; length < 260; length++) {

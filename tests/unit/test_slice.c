@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A slice of a made-up program: its events are those of the whole, and its run
- * does what the whole one does there. */
+/* A slice of a generated program: its events are those of the whole, and its
+ * run does the same as the whole run does there. */
 #include "trace/slice.h"
 
 #include <stdlib.h>
@@ -19,7 +19,7 @@ struct run {
 	struct gp_action actions[MOST];
 	uint64_t events[MOST];
 	size_t count;
-	struct gp_state state; /* after the event looked at */
+	struct gp_state state; /* after the event that is looked at */
 };
 
 static void note(void *arg, const struct gp_action *action, uint64_t event)
@@ -59,7 +59,7 @@ static void play(struct run *run, const char *conf, const uint64_t *at)
 	gp_replay_release(&result);
 }
 
-/* Completions of what is pending when the slice begins. */
+/* Completions of blocks that are pending free when the slice begins. */
 static size_t list_completed(const struct run *run, uint64_t from,
 			     struct gp_completed *list)
 {
@@ -87,7 +87,8 @@ static bool is_completion(const struct gp_event *event)
 	return event->kind == GP_SYNCHRONIZE && event->id != GP_NO_ID;
 }
 
-/* Requests for what has no block, as it was asked for before with no bytes. */
+/* Uses of what has no block, because no bytes were requested before the
+ * slice. */
 static bool is_left_out(const struct gp_device_trace *whole,
 			const struct run *run, uint64_t from, uint64_t at)
 {
@@ -105,8 +106,8 @@ static bool is_left_out(const struct gp_device_trace *whole,
 	return true;
 }
 
-/* In order, behind the uses by other streams that lasted, and but for the
- * completions that the whole one need not be told of. */
+/* In order, after the uses by other streams that continued, and without the
+ * completions that the whole program does not need. */
 static void compare_events(const struct run *run,
 			   const struct gp_device_trace *part, uint64_t from,
 			   uint64_t to)
@@ -170,8 +171,8 @@ static bool is_of_block(const struct gp_action *action)
 	return action->kind == GP_ALLOC || action->kind == GP_FREE;
 }
 
-/* What it is asked for, and the blocks that it gives; new memory may lie
- * elsewhere, and go in another order. */
+/* The requests, and the blocks that serve them; new memory may have other
+ * addresses, and be obtained in another order. */
 static void compare_actions(const struct run *whole, const struct run *part,
 			    uint64_t from, uint64_t to)
 {
@@ -253,7 +254,7 @@ START_TEST(a_part_does_what_the_whole_does_there)
 }
 END_TEST
 
-/* What was asked for, and what is done about it: before an alloc, behind an
+/* Requests, and the actions for them: before an alloc, and after an
  * empty_cache. */
 #define ASKS(id)      ASKS_LAST(id) ", "
 #define ASKS_LAST(id) "{\"op\": \"alloc\", \"id\": " #id ", \"size\": 512}"
@@ -276,7 +277,7 @@ static const struct {
 	{ ASKS(1) GIVES GROWS ASKS(2) END, 4, 4 },
 	{ ASKS(1) EMPTIES GIVES GIVES ASKS(2) END, 2, 4 },
 	{ ASKS(1) EMPTIES GIVES GROWS ASKS(2) END, 4, 3 },
-	/* What belongs to no request is no part of it. */
+	/* Events that belong to no request are not part of it. */
 	{ ASKS(1) NOTES GROWS ASKS(2) END, 1, 1 },
 	{ ASKS(1) NOTES GROWS ASKS(2) END, 3, 2 },
 	{ ASKS(1) WAITS GROWS ASKS(2) END, 3, 2 },
@@ -301,9 +302,9 @@ START_TEST(no_request_is_cut_from_what_is_done_about_it)
 }
 END_TEST
 
-/* The rule, for all lists of a few events: back to the last request; forth over
- * what it released, if it emptied the cache; then to what the allocator did
- * next. */
+/* The rule, for all lists of a few events: back to the last request; forward
+ * over what it released, if it emptied the cache; then to the next actions of
+ * the allocator. */
 static size_t plain_place(const struct gp_event *events, size_t count,
 			  size_t asked)
 {
@@ -348,13 +349,13 @@ START_TEST(so_it_is_for_any_few_events)
 }
 END_TEST
 
-/* The recorded end state goes with the last event, if the slice has all of its
+/* The recorded end state is kept with the last event, if the slice has all its
  * blocks. */
 START_TEST(the_end_is_kept_where_its_blocks_are_known)
 {
 	static const struct {
 		uint64_t to;
-		size_t blocks; /* of the state that the slice begins with */
+		size_t blocks; /* of the state at the beginning of the slice */
 		size_t at_end;
 	} rows[] = { { 2, 2, 3 }, { 2, 0, 0 }, { 1, 2, 0 } };
 	static const struct gp_segment segment = {
@@ -406,8 +407,8 @@ START_TEST(the_end_is_kept_where_its_blocks_are_known)
 }
 END_TEST
 
-/* Before the slice, a pool ends with its release; what comes from the next
- * event on is of another pool of that number. */
+/* Before the slice, a pool ends when it is released; later events are about
+ * another pool of that number. */
 START_TEST(of_a_pool_that_ended_nothing_is_kept)
 {
 #define POOL(op) "{\"op\": \"" op "\", \"pool\": [0, 1]},"
@@ -468,7 +469,8 @@ static const char *kinds_of(const struct gp_device_trace *d)
 }
 
 #define WAIT_ALL "{\"op\": \"synchronize\"},"
-/* A segment of a pool, or of none, and a device that begins with some. */
+/* A segment of a pool, or of none, and a device with some of them at its
+ * start. */
 #define HAD(addr, pool)                                                        \
 	"{\"address\": " addr ", \"total_size\": 2097152, \"segment_type\": "  \
 	"\"small\", \"segment_pool_id\": [0, " pool "], \"blocks\": ["         \
@@ -480,16 +482,17 @@ static const char *kinds_of(const struct gp_device_trace *d)
 	"[{\"device\": 0, \"start\": {\"segments\": [%s]}, \"events\": "       \
 	"[%s" LAST_EVENT "]}]}"
 
-/* What is kept of the events before a slice, of the last events. */
+/* The events before a slice that are kept; the slice is the last event, or
+ * several. */
 static const struct {
 	const char *start, *events;
-	bool has_memory; /* the pool, when the slice begins */
+	bool has_memory; /* the pool has memory when the slice begins */
 	const char *kinds;
-	size_t more; /* events of the slice than one */
+	size_t more; /* events of the slice beyond the first */
 } earlier[] = {
 #define CAPTURE(op) "{\"op\": \"capture_" op "\", \"pool\": [0, 1]},"
 #define JOINS	    "{\"op\": \"synchronize\", \"stream\": 7, \"by\": 8},"
-	/* A stream that joins a capture, while there is one. */
+	/* A stream that joins a capture, while the capture lasts. */
 	{ "", JOINS, false, "mark", 0 },
 	{ "", CAPTURE("begin") JOINS, false, "capture_begin synchronize mark",
 	  0 },
@@ -497,8 +500,8 @@ static const struct {
 	  "capture_begin synchronize capture_end mark", 0 },
 	{ "", CAPTURE("end") JOINS, false, "capture_end mark", 0 },
 	{ "", CAPTURE("begin") WAIT_ALL, false, "capture_begin mark", 0 },
-	/* Memory at the start of a slice has a holder then, which its creator
-	 * is, too. */
+	/* Memory at the start of a slice needs a pool that is in use, which a
+	 * creation is, too. */
 	{ "", ONE_POOL, false, "pool_begin pool_end mark", 0 },
 	{ "", ONE_POOL, true, "pool_begin pool_release pool_end mark", 0 },
 	{ "", IN_POOL ONE_POOL, true, "pool_begin pool_end mark", 0 },
@@ -508,7 +511,7 @@ static const struct {
 	{ HAD_POOL, LET_GO ONE_POOL, false, "pool_begin pool_end mark", 0 },
 	{ HAD_POOL, ONE_POOL LET_GO LET_GO, false, "mark", 0 },
 	{ HAD_OTHER HAD_POOL, ONE_POOL LET_GO LET_GO, false, "mark", 0 },
-	/* What comes later is not looked at. */
+	/* Later events do not matter. */
 	{ "", ONE_POOL LET_GO, false, "pool_begin pool_end pool_release mark",
 	  1 },
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the dicts and lists of a snapshot become, and how they are refused. */
+/* The meaning of the dicts and lists of a snapshot, and how they are
+ * refused. */
 #include "gpupool/knob.h"
 #include "pickle_text.h"
 #include "suite.h"
@@ -163,8 +164,7 @@ START_TEST(test_settings_are_a_string)
 }
 END_TEST
 
-/* Dicts that look the same may be a snapshot's, under keys that nobody knows.
- */
+/* Dicts that look like a snapshot's, under unknown keys. */
 START_TEST(test_settings_are_those_of_their_key)
 {
 	static const struct {
@@ -242,7 +242,7 @@ START_TEST(test_what_is_no_frame_is_left_out_of_a_stack)
 }
 END_TEST
 
-/* Python appends a thousand at a time. */
+/* Python appends a thousand items at a time. */
 START_TEST(test_a_frame_without_a_line_has_none)
 {
 	struct gp_trace *trace = unpickled(
@@ -305,7 +305,7 @@ START_TEST(test_blocks_of_2_0_lie_behind_each_other)
 }
 END_TEST
 
-/* Keys may be set one after another, by any number of SETITEMS. */
+/* Keys may be set one by one, by any number of SETITEMS. */
 START_TEST(test_an_entry_may_come_in_parts)
 {
 	static const char *const entries[] = {
@@ -353,7 +353,7 @@ START_TEST(test_annotations_are_marks)
 	struct gp_trace *trace = unpickled(SNAPSHOT(
 		"'external_annotations'](}('name''step' "
 		"'stage''START' 'device'0 'time_us'4 u"
-		/* no such device can be */
+		/* there can be no such device */
 		"}('name''other' "
 		"'stage''START' 'device'$8a$05$00$00$00$00$01 'time_us'4 "
 		"ue" TRACE("}('action''segment_alloc' 'addr'65536 "
@@ -373,7 +373,7 @@ START_TEST(test_annotations_are_marks)
 }
 END_TEST
 
-/* Before what happened later, and behind what happened until then. */
+/* Before later events, and after the events up to that time. */
 START_TEST(test_annotations_stand_where_their_time_is)
 {
 	static const size_t places[] = { 0, 0, 1, 1, 2, 3, 3 };

@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One snapshot, written as JSON and as pickles of many kinds: whatever it says,
- * and whatever is wrong with one of its values, all of them are read as the
+ * A single snapshot, written as JSON and as pickles of many kinds: whatever it
+ * contains, and whatever is wrong with one of its values, all are read as the
  * same trace, or refused with the same message.
  */
 #include "base/arena.h"
 #include "suite.h"
 #include "trace_text.h"
 
-/* ---- values, as Python has them ---- */
+/* ---- values, as in Python ---- */
 
 enum kind { NONE, TRUE, FALSE, NUMBER, FLOAT, TEXT, LIST, TUPLE, DICT };
 
 struct value {
 	enum kind kind;
 	bool is_negative;
-	uint64_t number; /* its magnitude */
+	uint64_t number; /* the magnitude of a number */
 	double real;
 	const char *text;
-	struct value **items; /* of a dict: key, value, key ... */
+	struct value **items; /* of a dict: key, value, key, ... */
 	size_t count;
 	uint32_t kept; /* its number in the pickle's memo, from 1; 0: none */
 };
 
-/* How a snapshot is made up. */
+/* How a snapshot is generated. */
 struct maker {
 	struct gp_arena arena;
 	uint64_t seed;
-	/* Values until one is wrong; 0: none is. */
+	/* Values until one is wrong; 0: none is wrong. */
 	unsigned odd;
 	bool shuffles; /* the keys of dicts */
 	struct value *stacks[4];
@@ -77,7 +77,7 @@ static struct value *real(struct maker *m, double x)
 	return value;
 }
 
-/* As in Python, a name that is written twice is one object. */
+/* As in Python, a name that occurs twice is a single object. */
 static struct value *text(struct maker *m, const char *of)
 {
 	struct value *value;
@@ -107,7 +107,7 @@ static struct value *pair(struct maker *m, uint64_t first, uint64_t second)
 	return value;
 }
 
-/* What no key of PyTorch's has as its value. */
+/* A value that no key of PyTorch's has. */
 static struct value *odd_value(struct maker *m)
 {
 	struct value *value;
@@ -145,7 +145,7 @@ static struct value *odd_value(struct maker *m)
 	}
 }
 
-/* A pickle's dict is known by such keys, one in JSON by where it stands. */
+/* A dict of a pickle is recognised by such keys, one in JSON by its place. */
 static bool tells_kind(const char *key)
 {
 	static const char *const keys[] = {
@@ -159,7 +159,7 @@ static bool tells_kind(const char *key)
 	return false;
 }
 
-/* A key and its value; once in a file it is another value, or another key. */
+/* A key and its value; once in a file, the value or the key is another one. */
 static void set(struct maker *m, struct value *dict, const char *key,
 		struct value *value)
 {
@@ -191,7 +191,8 @@ static struct value *shuffled(struct maker *m, struct value *dict)
 
 #define MIB (UINT64_C(1) << 20)
 
-/* A text of up to nine bytes; others differ from it by a bit or by a byte. */
+/* A text of up to nine bytes; other texts differ from it by a bit or by a
+ * byte. */
 static const char *like_others(struct maker *m)
 {
 	char *text = gp_arena_alloc(&m->arena, 10, 1);
@@ -234,7 +235,7 @@ static struct value *some_stack(struct maker *m)
 	return m->stacks[pick(m, COUNT_OF(m->stacks))];
 }
 
-/* Of each width that a pickle has. */
+/* Numbers of each width that a pickle has. */
 static struct value *some_address(struct maker *m)
 {
 	return number(m, 512 * (1 + pick(m, UINT64_C(1) << 4 * pick(m, 14))));
@@ -406,7 +407,7 @@ static struct value *make_annotations(struct maker *m)
 	return list;
 }
 
-/* What a key holds that no reader knows: what others hold, too. */
+/* Unknown keys may have any value, including those of known keys. */
 static struct value *make_unknown(struct maker *m, unsigned release)
 {
 	struct value *list = make(m, LIST);
@@ -462,7 +463,7 @@ static void json_text(FILE *out, const char *of, bool is_wide)
 	putc('"', out);
 }
 
-/* Wide: as an indented file, with what a writer may escape escaped. */
+/* Wide: like an indented file, in which everything that may be escaped is. */
 static void json(FILE *out, const struct value *v, bool is_wide)
 {
 	const char *marks = v->kind == DICT ? "{}" : "[]";
@@ -493,7 +494,7 @@ static void json(FILE *out, const struct value *v, bool is_wide)
 
 /* ---- as a pickle ---- */
 
-/* As Python's pickler does it, or any other way that means the same. */
+/* As Python's pickler writes it, or in any other way with the same meaning. */
 struct style {
 	bool is_free;
 	uint64_t seed;
@@ -517,8 +518,7 @@ static void put_bytes(struct pickler *p, uint64_t number, int bytes)
 		putc((int)(i < 8 ? number >> 8 * i & 255 : 0), p->out);
 }
 
-/* As few bytes as hold it and its sign, which are none for 0, or a few more.
- */
+/* In as few bytes as hold it and its sign (none for 0), or in a few more. */
 static void put_long(struct pickler *p, const struct value *v)
 {
 	uint64_t bits = v->is_negative ? -v->number : v->number;
@@ -621,11 +621,13 @@ static void put_items(struct pickler *p, const struct value *v, size_t from,
 		put(p, v->items[i]);
 }
 
-/* Items come one by one, or in batches as Python's; those of a list in any. */
+/* Items are appended one by one, or in batches, like Python's; those of a list
+ * in batches of any size. */
 static void put_batches(struct pickler *p, const struct value *v)
 {
 	const size_t unit = v->kind == DICT ? 2 : 1;
-	/* A pair that is a list is known by its items, set at once. */
+	/* A pair that is a list is recognised by its items, which are set at
+	 * once. */
 	bool is_pair =
 		v->kind == LIST && v->count == 2 && v->items[0]->kind == NUMBER;
 	bool one_by_one = !is_pair && chance(p, 3) == 1;
@@ -717,7 +719,7 @@ static void pickle(FILE *out, struct value *v, struct style style)
 	forget(v);
 	putc(0x80, out);
 	putc(style.protocol, out);
-	/* What follows frames is as long as it is. */
+	/* Data after frames has its own length. */
 	if (style.protocol >= 4) {
 		putc(0x95, out);
 		put_bytes(&p, 1000, 8);
@@ -726,7 +728,7 @@ static void pickle(FILE *out, struct value *v, struct style style)
 	putc('.', out);
 }
 
-/* ---- both ---- */
+/* ---- comparisons ---- */
 
 struct reading {
 	enum gp_status status;
@@ -770,7 +772,7 @@ static void same_reading(const struct reading *a, const struct reading *b,
 	if (!a->status)
 		ck_assert_msg(gp_trace_equal(a->trace, b->trace),
 			      "round %u: two traces", round);
-	/* What JSON's own reader refuses has a line. */
+	/* Errors of the JSON parser itself have a line. */
 	if (!strncmp(a->diag.record, "line ", 5))
 		ck_assert_str_ne(b->diag.what, "");
 	else
@@ -796,7 +798,7 @@ static bool compare(struct value *v, unsigned round)
 
 #define ROUNDS 400
 
-/* Of the values of a snapshot, one is odd; or none. */
+/* One of the values of a snapshot is odd, or none. */
 static struct value *make_round(struct maker *m, unsigned round)
 {
 	struct maker all = { .seed = round, .odd = UINT32_MAX };

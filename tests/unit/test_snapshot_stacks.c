@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Stacks of frames that come in parts: any few steps of two lists, beside the
- * rule. */
+/* Stacks of frames that arrive in parts: any few steps on two lists, compared
+ * with the rule. */
 #include "formats/snapshot_object.h"
 #include "suite.h"
 #include "trace/build.h"
 
 #define STEPS 6
 
-/* A list to which another one came, or that was used, is complete. */
+/* A list is complete when it is used, or when another list begins. */
 struct list {
 	uint64_t value;
 	uint32_t frames[STEPS];
@@ -51,11 +51,11 @@ static void use(struct gp_snapshot_objects *o, struct list *list)
 		gp_objects_site(o, list->value),
 		list->count ? gp_build_site(o->build, list->frames, list->count)
 			    : GP_NO_SITE);
-	/* one without frames may still get some */
+	/* a list without frames may still get some */
 	list->is_used = list->count > 0;
 }
 
-/* Each step is of one of the lists: another frame, or a use. */
+/* Each step is about one of the lists: it adds a frame, or uses the list. */
 static void play(struct gp_snapshot_objects *o, unsigned steps)
 {
 	struct list lists[2] = { { .value = gp_objects_list(o) },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bytes in: windows, pipes, packed streams, and what goes wrong with them. */
+/* Reading bytes: windows, pipes, packed streams, and errors in them. */
 #include "suite.h"
 
 #include <errno.h>
@@ -14,9 +14,9 @@
 #include "gpupool/input.h"
 #include "formats/source.h"
 
-#define PLAIN_BYTES 700001 /* several windows, and not a round number */
+#define PLAIN_BYTES 700001 /* several windows, and not a multiple of one */
 
-/* Bytes that repeat too late for one to be taken for another. */
+/* The period of these bytes is so long that no two windows are equal. */
 static unsigned char *plain_bytes(size_t n)
 {
 	unsigned char *bytes = malloc(n);
@@ -53,7 +53,7 @@ static size_t pack_zstd(const unsigned char *from, size_t n, unsigned char *to,
 	ZSTD_CCtx *zstd = ZSTD_createCCtx();
 	size_t packed;
 
-	/* As the zstd command does it. */
+	/* In the form of the zstd command. */
 	ZSTD_CCtx_setParameter(zstd, ZSTD_c_checksumFlag, 1);
 	packed = ZSTD_compress2(zstd, to, room, from, n);
 	ck_assert(!ZSTD_isError(packed));
@@ -79,7 +79,7 @@ static const struct packing {
 	{ "zstd", pack_zstd },
 };
 
-/* The packed bytes as a file that is gone when it is closed. */
+/* The packed bytes, as a file that is removed when it is closed. */
 static FILE *file_of(const unsigned char *bytes, size_t n)
 {
 	FILE *file = tmpfile();
@@ -115,7 +115,7 @@ static void close_bytes(struct reader *reader)
 	fclose(reader->file);
 }
 
-/* Everything there is, and how far it goes if it ends early. */
+/* Reads everything; returns how many bytes there were before any error. */
 static size_t read_all(struct gp_source *source, const unsigned char *want)
 {
 	bool is_more;
@@ -131,7 +131,7 @@ static size_t read_all(struct gp_source *source, const unsigned char *want)
 		source->at += here;
 		n += here;
 		is_more = gp_source_more(source);
-		/* It says so only where there is a byte. */
+		/* If it reports more, there is at least one byte. */
 		ck_assert(!is_more || source->at < source->end);
 	} while (is_more);
 	return n;
@@ -196,7 +196,7 @@ START_TEST(test_members_and_frames_follow_each_other)
 }
 END_TEST
 
-/* Frames with other programs' notes, as pzstd writes them, may come first. */
+/* Frames with notes of other programs, as pzstd writes them, may come first. */
 START_TEST(test_skippable_frames_are_left_out)
 {
 	unsigned char plain[100] = "abc";
@@ -213,7 +213,7 @@ START_TEST(test_skippable_frames_are_left_out)
 }
 END_TEST
 
-/* What follows the last member is padding. */
+/* Bytes after the last member are padding. */
 START_TEST(test_zeros_behind_gzip_are_left_out)
 {
 	unsigned char plain[100] = "abc", packed[1000] = { 0 };
@@ -324,7 +324,8 @@ START_TEST(test_bytes_are_taken_across_windows)
 }
 END_TEST
 
-/* Packed or not, and to the byte, whatever lies behind them. */
+/* Whether or not the bytes are packed, to the exact byte, whatever follows
+ * them. */
 START_TEST(test_bytes_in_memory_are_read_as_a_file_is)
 {
 	unsigned char *plain = plain_bytes(PLAIN_BYTES);
@@ -398,7 +399,7 @@ START_TEST(test_only_a_plain_file_can_be_mapped)
 }
 END_TEST
 
-/* A pipe gives what is in it, however little. */
+/* A pipe returns what is in it, however little. */
 START_TEST(test_a_pipe_is_read_to_its_end)
 {
 	struct gp_input_config config = { 0 };
@@ -447,7 +448,7 @@ START_TEST(test_what_cannot_be_read_is_explained)
 }
 END_TEST
 
-/* Of what begins with three known bytes each is looked at. */
+/* If three known bytes come first, each of them is checked. */
 START_TEST(test_what_is_nearly_packed_is_not)
 {
 	static const unsigned char heads[][5] = {
@@ -468,7 +469,7 @@ START_TEST(test_what_is_nearly_packed_is_not)
 }
 END_TEST
 
-/* Texts that have some of what marks a page or UTF-16 are read as they are. */
+/* Texts with some of the marks of a page or of UTF-16 are read unchanged. */
 START_TEST(test_what_is_nearly_a_page_or_wide_is_neither)
 {
 	static const struct {
@@ -546,7 +547,8 @@ START_TEST(test_what_was_packed_is_recognised)
 }
 END_TEST
 
-/* The file is the process's first, and something else was interrupted. */
+/* The file is the first one of the process, and an earlier call was
+ * interrupted. */
 START_TEST(test_an_end_is_one_whatever_was_before)
 {
 	struct reader reader = { .file = NULL };
@@ -578,7 +580,7 @@ START_TEST(test_something_must_be_given)
 }
 END_TEST
 
-/* Each character but the halves of pairs, as UTF-32 of this machine. */
+/* Each character, except surrogates, as UTF-32 in this machine's byte order. */
 static uint32_t *all_characters(size_t *count)
 {
 	uint32_t *all = malloc(0x110000 * sizeof(*all));
@@ -632,7 +634,7 @@ START_TEST(test_utf16_is_read_as_utf8)
 }
 END_TEST
 
-/* A page's snapshot may be larger than what is read at once. */
+/* The snapshot in a page may be larger than what is read at once. */
 START_TEST(test_a_page_is_read_to_its_end)
 {
 	static const char head[] = "<script>MemoryViz({\"base64\": \"";

@@ -51,7 +51,7 @@ START_TEST(takes_the_lowest_run_that_fits)
 }
 END_TEST
 
-/* Adopts and frees arbitrary ranges, parts of which may be taken or free
+/* Adopts and frees arbitrary ranges, parts of which may be in use or free
  * already. */
 START_TEST(adopts_and_gives_back_what_overlaps)
 {
@@ -99,20 +99,20 @@ static double time_of(uint64_t size)
 	return (double)(clock() - start) + 1;
 }
 
-/* ---- placement as CUDA does it on Linux ---- */
+/* ---- placement, as on Linux ---- */
 
 #define CHUNK  16 /* grains */
 #define GRAINS (256 * CHUNK)
 
-/* Indexed by grain, from the highest address down: the range that it belongs to
- * (0: none), and whether it is allocated. */
+/* Indexed by grain, from the highest address down: the range to which it
+ * belongs (0: none), and whether it is allocated. */
 struct plain {
 	int range[GRAINS];
 	bool is_taken[GRAINS];
 	int ranges;
 };
 
-/* The lowest run of that many free grains in one range, or the highest one
+/* The lowest run of that many free grains in a range, or else the highest one
  * outside all ranges. */
 static int plain_run(const struct plain *plain, int count, bool is_in_range)
 {
@@ -172,8 +172,8 @@ static struct gp_device *replaced(struct gp_device *device)
 	return copy;
 }
 
-/* A range belongs to the allocation that it was obtained for, and returns to
- * the system when that one and all later ones in it are freed. */
+/* A range belongs to the allocation for which it was obtained. It returns to
+ * the system when this one and all later ones in it are freed. */
 START_TEST(takes_ranges_of_the_system_and_gives_them_back)
 {
 	static struct plain plain;
@@ -185,7 +185,7 @@ START_TEST(takes_ranges_of_the_system_and_gives_them_back)
 	for (int i = 0; i < 20000; i++) {
 		size_t k = next_random(&seed) % (i % 1000 < 500 ? 6 : ROOM);
 
-		/* A copy behaves as the device would. */
+		/* A copy of the device behaves alike. */
 		if (i % 5000 == 4000)
 			device = replaced(device);
 		if (count[k]) {
@@ -228,8 +228,8 @@ START_TEST(does_not_hand_out_what_was_adopted)
 }
 END_TEST
 
-/* Ranges that begin within a unit: no unit that one of them touches is handed
- * out, nor while another one is there. */
+/* Ranges that begin within a unit: no unit that a range touches is handed out,
+ * not even after another such range is freed. */
 START_TEST(hands_out_no_part_of_a_unit)
 {
 	const uint64_t half = GP_DEVICE_GRAIN / 2, grain = GP_DEVICE_GRAIN;
@@ -249,7 +249,7 @@ START_TEST(hands_out_no_part_of_a_unit)
 }
 END_TEST
 
-/* One that has whole units between its ends gives these back. */
+/* A range with whole units between its ends releases these. */
 START_TEST(gives_back_whole_units)
 {
 	const uint64_t half = GP_DEVICE_GRAIN / 2, grain = GP_DEVICE_GRAIN;

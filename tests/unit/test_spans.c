@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Moments of spans, in order, and the spans of a trace, beside plain ones. */
+/* The moments of spans, in order, and the spans of a trace, compared with a
+ * straightforward computation. */
 #include "study/floor/spans.h"
 
 #include <stdlib.h>
@@ -13,14 +14,14 @@
 #define MOST	  400
 #define MOST_GAPS 3
 
-/* Spans with gaps of which some are in use in part; times of so many bits, of
- * which only the last ones or only the first ones may differ. */
+/* Spans with gaps, some of them partly in use; times with that many bits, of
+ * which only the lowest or only the highest ones may differ. */
 struct spans_like {
 	size_t count;
 	int bits;
 	unsigned pieces; /* of a span, at most */
 	uint64_t step;
-	unsigned early; /* most are, if it is more than 1 */
+	unsigned early; /* most bytes are in use early if this is more than 1 */
 };
 
 static int by_number(const void *a, const void *b)
@@ -111,8 +112,8 @@ static size_t plain_moments(const struct gp_spans *spans, bool with_gaps,
 	return n;
 }
 
-/* The first time at which most bytes are in use. */
-static uint64_t plain_bound(const struct gp_spans *spans, uint64_t *first)
+/* The first time with the most bytes in use. */
+static uint64_t plain_bound(const struct gp_spans *spans, uint64_t *time)
 {
 	uint64_t most = 0;
 
@@ -143,7 +144,7 @@ static void compare_moments(const struct gp_spans *spans, bool with_gaps)
 START_TEST(moments_come_in_order_of_time)
 {
 	static const size_t counts[] = { 1, 8, 9, 60, MOST };
-	/* around those of a digit, 11 */
+	/* near the bits of a digit, 11 */
 	static const int widths[] = { 1, 4, 10, 11, 12, 21, 22, 23, 45, 64 };
 	uint64_t seed = 1;
 
@@ -160,7 +161,7 @@ START_TEST(moments_come_in_order_of_time)
 			};
 			struct gp_spans spans = spans_like(&seed, &like);
 
-			/* the largest of all times, at an end of the list */
+			/* the largest of all times, at one end of the list */
 			spans.items[w % 2 ? spans.count - 1 : 0].upper =
 				UINT64_MAX >> (64 - bits);
 			compare_moments(&spans, false);
@@ -169,7 +170,7 @@ START_TEST(moments_come_in_order_of_time)
 }
 END_TEST
 
-/* ---- both in use ---- */
+/* ---- whether two spans are in use at the same time ---- */
 
 START_TEST(spans_meet_where_both_are_in_use)
 {
@@ -211,9 +212,9 @@ START_TEST(the_bound_is_the_most_that_is_in_use)
 }
 END_TEST
 
-/* ---- of a trace ---- */
+/* ---- the spans of a trace ---- */
 
-/* The event that frees it, from 1; behind the last one where none does. */
+/* The event that frees it, from 1; one beyond the last if none does. */
 static uint64_t end_of(const struct gp_device_trace *d, uint32_t id)
 {
 	for (size_t i = 0; i < d->event_count; i++)
@@ -265,7 +266,8 @@ START_TEST(each_block_that_has_bytes_is_a_span)
 		struct gp_trace shorter = *trace;
 
 		compare_spans(trace);
-		/* without the first, which is no request for a block */
+		/* without the first event, which is not a request for a
+		 * block */
 		later.events++;
 		later.event_count--;
 		shorter.devices = &later;
@@ -275,7 +277,7 @@ START_TEST(each_block_that_has_bytes_is_a_span)
 }
 END_TEST
 
-/* All that are spans have 4 EiB at most; what is more is left out. */
+/* All spans together have 4 EiB at most; blocks beyond that are left out. */
 START_TEST(blocks_of_more_than_4_eib_together_are_left_out)
 {
 	const uint64_t most = UINT64_C(1) << 62;
@@ -298,7 +300,7 @@ START_TEST(blocks_of_more_than_4_eib_together_are_left_out)
 			struct gp_spans spans;
 
 			gp_spans_of_trace(&trace, 0, 512, &spans);
-			/* there is room for the last where there is for one */
+			/* the last one has room if there is room for another */
 			ck_assert_uint_eq(spans.count, (parts[i] > 0) +
 							       (more < 2) +
 							       (more != 1));

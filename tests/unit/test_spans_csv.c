@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* minimalloc's CSV, in and out. */
+/* minimalloc's CSV, read and written. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static struct gp_spans spans_of(const char *text)
 	return spans;
 }
 
-/* As read, written and read again. */
+/* The text is read, written and read again. */
 static char *written(const char *text, const uint64_t *offsets)
 {
 	struct gp_spans spans = spans_of(text);
@@ -73,14 +73,14 @@ START_TEST(what_was_read_is_written_with_its_offsets)
 		  "0,5,10,15,1,0,\n1,6,12,18,2,-1,7-8 9-10@1:17\n",
 		  "id,lower,upper,size,alignment,hint,gaps,offset\n"
 		  "0,5,10,15,1,0,,1\n1,6,12,18,2,-1,7-8 9-10@1:17,21\n" },
-		/* Gaps and numbers that are the most there can be. */
+		/* The largest numbers of gaps, and the largest numbers. */
 		{ "id,lower,upper,size,alignment,gaps\n"
 		  "0,2,9,4,17592186044416,2-5 5-9@0:4\n"
 		  "1,0,4611686018427387904,17592186044416,1,\n",
 		  "id,lower,upper,size,alignment,gaps,offset\n"
 		  "0,2,9,4,17592186044416,2-5 5-9@0:4,1\n"
 		  "1,0,4611686018427387904,17592186044416,1,,21\n" },
-		/* What an answer says is not asked again. */
+		/* The offsets of an answer are not part of the question. */
 		{ "id,lower,upper,size,offset\nLittle,5,10,15,99\nBig,6,12,18,"
 		  "0\n",
 		  "id,lower,upper,size,offset\nLittle,5,10,15,1\n"
@@ -166,7 +166,7 @@ START_TEST(what_is_wrong_is_told_with_its_line)
 }
 END_TEST
 
-/* A cell of any length is told, its first 64 characters at most. */
+/* A cell of any length is shown, up to its first 64 characters. */
 START_TEST(a_long_cell_is_told_in_part)
 {
 	static const char begin[] = "id,lower,upper,size\n1,";
@@ -189,7 +189,7 @@ START_TEST(a_long_cell_is_told_in_part)
 }
 END_TEST
 
-/* Only what can be read twice: of a pipe, nothing is taken. */
+/* Only files that can be read twice; nothing is read from a pipe. */
 START_TEST(a_pipe_is_no_csv)
 {
 	static const char csv[] = "id,lower,upper,size\n1,2,3,4\n";
@@ -215,7 +215,7 @@ END_TEST
 
 static const struct {
 	const char *name;
-	char is; /* what it tells; '-': nothing that is needed */
+	char is; /* what a column has; '-': nothing that is needed */
 } columns[] = {
 	{ "id", 'i' },	   { "buffer", 'i' }, { "buffer_id", 'i' },
 	{ "lower", 'l' },  { "start", 'l' },  { "begin", 'l' },
@@ -224,7 +224,7 @@ static const struct {
 	{ "x", '-' },
 };
 
-/* Two lines with some columns; is_there: by what they tell. */
+/* Two lines with some of the columns; is_there: by what they have. */
 static size_t write_columns(char text[512], uint64_t seed, bool is_there[128])
 {
 	char head[256] = "", row[256] = "";
@@ -280,7 +280,7 @@ START_TEST(any_columns_are_spans_if_all_that_is_needed_is_there)
 }
 END_TEST
 
-/* 2^18 spans of 2^44 bytes, and more bytes in one more. */
+/* 2^18 spans of 2^44 bytes each, and one more span with more bytes. */
 static enum gp_status parse_total(unsigned more, struct gp_diag *diag)
 {
 	struct gp_spans spans;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The state at the beginning of generated windows: memory in slots, whose
- * owners, blocks and gaps are known all along, and of which a snapshot has what
- * was done and the end.
+ * owners, blocks and gaps are always known, while a snapshot has only the
+ * actions and the end state.
  */
 #include "gpupool/trace.h"
 
@@ -30,21 +30,21 @@ struct slot {
 };
 
 struct window {
-	uint64_t seed, unit; /* unit: bytes of a slot */
+	uint64_t seed, unit; /* unit: the bytes of a slot */
 	struct slot slots[SLOTS];
 	FILE *out;
-	/* Blocks that were there and went, and those of them with slack. */
+	/* Blocks of the start that were freed, and those of them with slack. */
 	unsigned went, slack;
-	/* By owner: pages, and the lowest one until there were none. */
+	/* By owner: its pages, and the lowest of them, until it had none. */
 	unsigned pages[OWNERS];
 	bool is_gone[OWNERS];
 	uint64_t lowest[OWNERS];
-	unsigned ids;  /* of what was there or came */
-	unsigned lost; /* frees of what cannot have been there */
+	unsigned ids;  /* of blocks at the start, and of later ones */
+	unsigned lost; /* frees of blocks that cannot have existed */
 	bool was_free[SLOTS];
 };
 
-/* A state, made of slots. */
+/* A state, built from slots. */
 struct image {
 	struct gp_segment segments[SLOTS];
 	struct gp_block blocks[SLOTS * (2 * BLOCKS + 1)];
@@ -75,8 +75,8 @@ static void say(struct window *w, const char *action, uint64_t addr,
 		action, addr, size, owner == PAGES_OF_7 ? 7 : 0);
 }
 
-/* Blocks with gaps; one of up to 1 MiB in a large segment is the block's. The
- * last block may reach to the end. */
+/* Blocks with gaps; a gap of up to 1 MiB in a large segment belongs to the
+ * block. The last block may extend to the end. */
 static void lay_blocks(struct window *w, unsigned i, bool is_told)
 {
 	static const uint64_t gaps[] = { 0, 512, MIB, MIB + 512, 2 * MIB };
@@ -108,7 +108,7 @@ static void lay_blocks(struct window *w, unsigned i, bool is_told)
 	}
 }
 
-/* Its free, without the completion if others still use it. */
+/* The block's free, without its completion if other streams still use it. */
 static void end_block(struct window *w, unsigned i, unsigned at, bool is_used)
 {
 	struct slot *s = &w->slots[i];
@@ -138,7 +138,8 @@ static void end_block(struct window *w, unsigned i, unsigned at, bool is_used)
 		s->blocks[at] = s->blocks[at + 1];
 }
 
-/* How many from there on have its owner, as many as one goes with. */
+/* Returns how many slots from there on have this one's owner, up to a random
+ * number, which are then handled together. */
 static unsigned alike(struct window *w, unsigned i)
 {
 	unsigned n = 1, most = 1 + (unsigned)below(w, 3);
@@ -179,18 +180,18 @@ static void give_back(struct window *w, unsigned i)
 	w->is_gone[owner] |= !w->pages[owner];
 }
 
-/* What contradicts the rest, or tells nothing of where memory is. */
+/* Entries that contradict the rest, or do not show where memory is. */
 static void mislead(struct window *w, unsigned i)
 {
 	uint64_t addr = at_slot(w, i) + w->unit / 2;
 
 	switch (below(w, 3)) {
-	case 0: /* of a segment over one that is there */
+	case 0: /* of a segment over one that exists */
 		if (i + 1 < SLOTS &&
 		    !w->slots[i].owner != !w->slots[i + 1].owner)
 			say(w, "segment_free", addr, w->unit, SEGMENT_OF_0);
 		break;
-	case 1: /* of a block where no memory was */
+	case 1: /* of a block where there was no memory */
 		if (w->slots[i].owner || !w->was_free[i])
 			break;
 		say(w, "free_requested", addr, 512, SEGMENT_OF_0);
@@ -326,7 +327,8 @@ static void write_end(FILE *out, const struct image *m)
 	}
 }
 
-/* What an expandable segment's first range lies behind. */
+/* Computes the offset of an expandable segment's first range in its
+ * reservation. */
 static void find_offsets(struct image *start, const struct window *w)
 {
 	bool is_found[OWNERS] = { false };
@@ -342,14 +344,15 @@ static void find_offsets(struct image *start, const struct window *w)
 	}
 }
 
-/* The first one is far away and only there so that the window does not begin
- * with half a free; of stream 7, which then is the second one. */
+/* The first segment is far away; it only exists so that the window does not
+ * begin with half a free. It is on stream 7, which becomes the second stream.
+ */
 #define FAR                                                                    \
 	"{\"address\": 8388608, \"total_size\": 20971520, \"stream\": 7, "     \
 	"\"segment_type\": \"large\", \"blocks\": [{\"size\": 20971520, "      \
 	"\"state\": \"inactive\"}]}"
 
-/* The window as a snapshot; *start: what must be found. */
+/* The window as a snapshot; *start: the state that must be found. */
 static struct gp_trace *window_of(struct window *w, struct image *start)
 {
 	struct image end;
@@ -376,7 +379,7 @@ static struct gp_trace *window_of(struct window *w, struct image *start)
 	return trace;
 }
 
-/* One assertion for all: each writes to the test's parent. */
+/* A single assertion for all, because each one writes to the test's parent. */
 static bool is_found(const struct gp_trace *trace, const struct image *m)
 {
 	const struct gp_state *s = &trace->devices[0].start;

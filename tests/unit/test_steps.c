@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where steps begin: at the marks that recur, beside a plain count of them; or
- * where the sizes of requests begin anew. */
+/* Where steps begin: at marks that recur, compared with a plain count of these;
+ * or where the sizes of requests begin to recur. */
 #include "trace/steps.h"
 
 #include <inttypes.h>
@@ -14,7 +14,7 @@
 
 #define MOST 60
 
-/* As they are written, and what they are called. */
+/* Marks as they are written, and their names. */
 static const struct {
 	const char *text, *name;
 	bool is_step;
@@ -33,7 +33,7 @@ static const struct {
 
 struct written {
 	char text[MOST * 96];
-	size_t marks[MOST], count; /* of each event; COUNT_OF(marks): none */
+	size_t marks[MOST], count; /* of each event; COUNT_OF(marks): no mark */
 };
 
 static void write_marks(struct written *w, size_t count, uint64_t *seed)
@@ -70,8 +70,8 @@ static size_t times(const struct written *w, const char *name)
 	return count;
 }
 
-/* A step's name before others, then the rarest of those that recur; the first
- * of equals. */
+/* A step's name precedes others, then the rarest of the marks that recur, then
+ * the first of equals. */
 static size_t best_of(const struct written *w)
 {
 	size_t best = COUNT_OF(marks);
@@ -141,7 +141,7 @@ START_TEST(marks_that_recur_are_steps)
 }
 END_TEST
 
-/* More than so many marks of a name are no steps. */
+/* More marks of one name than that are not steps. */
 START_TEST(so_many_marks_are_steps)
 {
 	for (size_t count = 100000; count <= 100001; count++) {
@@ -171,7 +171,7 @@ END_TEST
 
 /* ---- periods ---- */
 
-/* Before requests that recur so many times come some that do not. */
+/* Requests that recur that often, after some that do not. */
 static struct gp_trace *periodic(size_t before, size_t period, size_t repeats,
 				 uint64_t seed)
 {
@@ -201,7 +201,7 @@ static struct gp_trace *periodic(size_t before, size_t period, size_t repeats,
 	return trace;
 }
 
-/* The names of so many marks are looked at: the first 256. */
+/* Only so many names of marks are considered: the first 256. */
 START_TEST(so_many_names_may_be_steps)
 {
 	for (unsigned others = 254; others <= 257; others++) {
@@ -243,7 +243,7 @@ START_TEST(sizes_that_recur_are_steps)
 				struct gp_steps steps;
 
 				gp_steps_find(trace, 0, &steps);
-				/* Fewer requests tell no period. */
+				/* Too few requests show no period. */
 				ck_assert_uint_eq(steps.count,
 						  count < 128 ? 0 : repeats);
 				for (size_t i = 0; i < steps.count; i++) {
@@ -265,10 +265,10 @@ START_TEST(sizes_that_recur_are_steps)
 }
 END_TEST
 
-/* ---- programs that nearly recur, by the plainest search ---- */
+/* ---- programs that almost recur, compared with the simplest search ---- */
 
 struct sizes {
-	uint64_t of[1000]; /* each request's */
+	uint64_t of[1000]; /* of each request */
 	size_t count;
 };
 
@@ -303,8 +303,9 @@ static double recurring(const struct sizes *s, size_t from, size_t to,
 	return to > from ? (double)same / (double)(to - from) : 0;
 }
 
-/* 16 requests in a row were made before, so many requests ago: of the nearest
- * such, at 65 places of the second half, that which recurs most. */
+/* How many requests ago the same 16 requests in a row were made, at 65 places
+ * of the second half, taking the nearest each time; of these distances, the one
+ * at which most requests recur. */
 static size_t period_of(const struct sizes *s)
 {
 	size_t best = 0, half = s->count / 2;
@@ -329,7 +330,7 @@ static size_t period_of(const struct sizes *s)
 	return best;
 }
 
-/* Backwards, as long as four of five requests recur. */
+/* From the end backward, as long as four of five requests recur. */
 static void compare_sizes(const struct sizes *s, const struct gp_steps *steps)
 {
 	size_t period = period_of(s), first = s->count, n = 0;

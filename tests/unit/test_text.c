@@ -8,7 +8,7 @@
 
 #include "suite.h"
 
-/* Each before the next. */
+/* Each name precedes the next. */
 static const char *const names[] = {
 	"",
 	"1",
@@ -51,7 +51,7 @@ START_TEST(test_numbers_in_names_are_compared_by_value)
 }
 END_TEST
 
-/* What jansson reads of it is the text, except bytes that are no character. */
+/* jansson reads the text back, except bytes that are not characters. */
 START_TEST(test_a_json_string_is_read_as_the_text)
 {
 	static const struct {

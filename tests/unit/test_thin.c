@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Thinning: bounded, and no peak is lost. */
+/* Thinning: the size is bounded, and no peak is lost. */
 #include <stdlib.h>
 
 #include "gpupool/metrics.h"
@@ -52,8 +52,8 @@ START_TEST(one_event_of_a_hundred_thousand_is_kept)
 }
 END_TEST
 
-/* Of equal ones, the first within its part of the run, which is of more than 8
- * events, whether these were apart at first or not. */
+/* Of equal extremes, the first one within its part of the run is kept. A part
+ * has more than 8 events, which may have been separate at first. */
 START_TEST(the_first_extreme_is_kept)
 {
 	static const uint64_t places[] = { 64, 4096, 90112 };
@@ -97,7 +97,8 @@ START_TEST(they_are_few_in_order_and_end_at_the_end)
 	ck_assert_uint_le(count, 3000);
 	for (size_t i = 1; i < count; i++) {
 		ck_assert_uint_gt(m[i].event, m[i - 1].event);
-		/* Everywhere as many: some of each bucket, or two at most. */
+		/* The density is the same everywhere: each bucket has one or
+		 * two moments. */
 		ck_assert_uint_le(m[i].event - m[i - 1].event,
 				  4 * EVENTS / GP_THIN_BUCKETS);
 	}

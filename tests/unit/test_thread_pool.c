@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Crews: each piece once, its result in its slot, whatever the threads do. */
+/* Thread pools: each piece is run once, with its result in its slot, whatever
+ * the threads do. */
 #include "study/sweep/thread_pool.h"
 
 #include "suite.h"
@@ -69,7 +70,8 @@ START_TEST(test_no_pieces_is_no_work)
 }
 END_TEST
 
-/* Those begun before the stop are finished and told; none is left halfway. */
+/* Pieces begun before the stop are finished and reported; none is left half
+ * done. */
 START_TEST(test_a_stop_keeps_what_was_begun)
 {
 	static const size_t threads[] = { 1, 3 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* When things happened, in the formats of other viewers. */
+/* The times of events, in the formats of other viewers. */
 #include "report/exchange/exchange.h"
 
 #include "suite.h"
@@ -24,7 +24,7 @@ START_TEST(the_first_of_all_times_counts)
 		{ ONE_DEVICE("{\"op\": \"empty_cache\"" AT(3) "}"), 3 },
 		{ TRACE(DEVICE(0, AT(5)) "," DEVICE(1, AT(7))), 5 },
 		{ TRACE(DEVICE(0, AT(7)) "," DEVICE(1, AT(5))), 5 },
-		/* One of them has no times. */
+		/* One of the devices has no times. */
 		{ TRACE(DEVICE(0, "") "," DEVICE(1, AT(5))), 5 },
 		{ TRACE(DEVICE(0, AT(5)) "," DEVICE(1, "")), 5 },
 	};
@@ -38,8 +38,8 @@ START_TEST(the_first_of_all_times_counts)
 }
 END_TEST
 
-/* Those without a time are when the one before was; where there are no times,
- * one microsecond each. */
+/* An event without a time has that of the event before; if there are no times,
+ * each event takes one microsecond. */
 START_TEST(time_never_goes_back)
 {
 #define EVENT(time) "{\"op\": \"empty_cache\"" time "}"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* When two traces say the same. */
+/* Whether two traces are equal. */
 #include "gpupool/trace.h"
 
 #include "suite.h"
 #include "trace_text.h"
 
-/* Every key, so that each can be told otherwise. */
+/* Every key, so that each can be changed. */
 static const char *const said =
 	"{\"format\": \"gpupool-trace\", \"version\": 1, \"source\": "
 	"{\"kind\": \"a recorder\", \"complete\": false}, "
@@ -108,7 +108,7 @@ static const struct {
 	{ "{\"num_ooms\": 3}", "{}" },
 };
 
-/* What is said, with the first of a piece told otherwise. */
+/* That trace, with the first occurrence of a text replaced. */
 static struct gp_trace *told_otherwise(const char *this, const char *that)
 {
 	const char *at = strstr(said, this);
@@ -133,7 +133,7 @@ START_TEST(what_is_told_otherwise_is_another_trace)
 }
 END_TEST
 
-/* What a reader numbers as it likes, and what nobody knows. */
+/* Differences in numbering, which is up to a reader, and in unknown keys. */
 static const struct {
 	const char *this, *that;
 } alike[] = {
@@ -155,8 +155,8 @@ START_TEST(the_order_of_tables_says_nothing)
 }
 END_TEST
 
-/* PyTorch's own peaks count from a program's beginning, without a reset; those
- * that a recorder took itself always do. */
+/* PyTorch's own peaks count from the beginning of the program, without a reset;
+ * those that a recorder measured always count. */
 START_TEST(recorded_peaks_are_those_of_the_trace)
 {
 	static const char *texts[] = {
@@ -167,7 +167,7 @@ START_TEST(recorded_peaks_are_those_of_the_trace)
 	static const struct {
 		bool is_complete;
 		size_t reset_at;		 /* event; 3: there is none */
-		int64_t values[COUNT_OF(texts)]; /* -1: it is not there */
+		int64_t values[COUNT_OF(texts)]; /* -1: there is none */
 		int64_t reserved, allocated, first; /* likewise */
 	} rows[] = {
 		{ true, 3, { -1, -1, -1, -1, 9, 8 }, 9, 8, -1 },
@@ -204,7 +204,7 @@ START_TEST(recorded_peaks_are_those_of_the_trace)
 		};
 		struct gp_recorded told;
 
-		/* behind the end it does not count */
+		/* beyond the end it does not count */
 		events[rows[i].reset_at].kind = GP_RESET_PEAK;
 		for (unsigned k = 0; k < COUNT_OF(texts); k++)
 			counters[k] = (struct gp_counter){
@@ -224,8 +224,8 @@ START_TEST(recorded_peaks_are_those_of_the_trace)
 }
 END_TEST
 
-/* One event, on either of two devices, tells where blocks were or what others
- * took. */
+/* A single event, on either of two devices, shows where blocks were or what
+ * others used. */
 START_TEST(one_event_tells_it)
 {
 	const struct gp_event of_block = { .kind = GP_ALLOC, .addr = 512 };
@@ -250,7 +250,7 @@ START_TEST(one_event_tells_it)
 }
 END_TEST
 
-/* What a recorder says itself comes first. */
+/* A recorder's own statement has priority. */
 START_TEST(what_a_source_does_not_tell_is_known)
 {
 	static const struct {
@@ -280,12 +280,12 @@ START_TEST(a_category_has_the_formats_name)
 {
 	ck_assert_str_eq(gp_category_name(GP_CATEGORY_UNKNOWN), "unknown");
 	ck_assert_str_eq(gp_category_name(GP_CATEGORIES - 1), "nccl");
-	/* of a program that knows more of them */
+	/* of a program that knows more kinds of them */
 	ck_assert_str_eq(gp_category_name(GP_CATEGORIES), "unknown");
 }
 END_TEST
 
-/* That nothing remains is for a sanitizer to see. */
+/* A sanitizer sees whether anything leaks. */
 START_TEST(the_last_reference_destroys_a_trace)
 {
 	struct gp_trace *trace = trace_of(said);

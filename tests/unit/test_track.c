@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an explanation says of a run, beside a plain computation: all actions of
- * the run, and after each event a walk over all segments, pages and blocks.
+ * What an explanation says about a run, compared with a plain computation: all
+ * actions of the run, and after each event a loop over all segments, pages and
+ * blocks.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -41,7 +42,7 @@ struct run {
 	uint64_t capacity;
 	struct acted acted[MOST];
 	size_t count;
-	/* as they are after an event */
+	/* as after an event */
 	struct block blocks[MOST_BLOCKS];
 	struct unit units[MOST];
 	size_t unit_count;
@@ -86,7 +87,7 @@ static void add_units(struct run *run, uint64_t addr, uint64_t size,
 			(struct unit){ addr + at, page };
 }
 
-/* Large pages where the range is of them, else PyTorch's small ones. */
+/* Large pages if the range consists of them, else PyTorch's small ones. */
 static void map_units(struct run *run, uint64_t addr, uint64_t size,
 		      bool is_small)
 {
@@ -205,10 +206,10 @@ struct sums {
 	uint64_t events[MOST_BLOCKS], blocks[MOST_BLOCKS];
 	bool from_start[MOST_BLOCKS];
 	struct gp_waiting waiting;
-	struct look looks[EVENTS + 2]; /* at the start, then by event */
+	struct look looks[EVENTS + 2]; /* at the start, then after each event */
 };
 
-/* Each live block of a unit pins an equal share of its free bytes. */
+/* Each live block of a unit pins an equal share of the unit's free bytes. */
 static void add_shares(const struct run *run, const struct askers *askers,
 		       struct sums *sums)
 {
@@ -322,7 +323,7 @@ static void compare_sums(const struct gp_explain *explain,
 	near(explain->waiting.byte_events, sums->waiting.byte_events);
 }
 
-/* A step's peaks are of its own events and of what it begins with. */
+/* A step's peaks include its events and the memory with which it begins. */
 static void compare_steps(const struct gp_steps *steps, const struct sums *sums)
 {
 	for (size_t i = 0; i < steps->count; i++) {
@@ -352,7 +353,7 @@ static void compare_steps(const struct gp_steps *steps, const struct sums *sums)
 
 /* ---- released, and obtained again ---- */
 
-/* Memory that comes within a step of its release was paid again. */
+/* Memory obtained within a step after a release is paid again. */
 static void pay(struct gp_release *last, const struct acted *acted,
 		uint64_t window)
 {
@@ -363,7 +364,7 @@ static void pay(struct gp_release *last, const struct acted *acted,
 			acted->action.size < left ? acted->action.size : left;
 }
 
-/* What requests of a kind released, and had to obtain again. */
+/* What the requests of a kind released, and had to obtain again. */
 static void compare_releases(const struct run *run, uint8_t kind,
 			     const struct gp_releases *releases,
 			     uint64_t window)
@@ -541,7 +542,7 @@ static void compare_moment(const struct run *run, const struct askers *askers,
 
 /* ---- all of it ---- */
 
-/* Runs up to an event, for the memory then. */
+/* Each run ends at an event, and shows the memory then. */
 static void play_until(struct run *run, uint64_t event)
 {
 	memset(run->blocks, 0, sizeof(run->blocks));

@@ -12,7 +12,7 @@
 #include "suite.h"
 #include "trace_text.h"
 
-/* What PyTorch did: one program, with a given memory and setting. */
+/* What PyTorch did for one program, with a given memory size and setting. */
 struct answer {
 	char program[64], conf[128];
 	uint64_t capacity;
@@ -43,7 +43,7 @@ static bool is_same_machine(const struct answer *a, const struct answer *b)
 	return !strcmp(a->program, b->program) && a->capacity == b->capacity;
 }
 
-/* Whether another setting served the request that failed here. */
+/* Whether another setting served the request that failed under this one. */
 static bool is_served_elsewhere(const struct answer *answers, size_t count,
 				const struct answer *a)
 {
@@ -65,7 +65,7 @@ static struct gp_verdict verdict_on(const struct gp_trace *trace,
 		.conf = a->conf,
 		.engine = gp_engine_find("caching"),
 		.prices = gp_prices_built_in(),
-		.budget = 200, /* enough if nothing serves */
+		.budget = 200, /* enough if no setting serves everything */
 	};
 	struct gp_study study;
 	struct gp_verdict verdict;
@@ -137,7 +137,7 @@ END_TEST
 
 /* ---- every OOM of a run ---- */
 
-/* Bytes that the program's own requests have in use before an event. */
+/* The bytes of the program's own requests in use before an event. */
 static uint64_t live_before(const struct gp_device_trace *device, uint64_t end)
 {
 	uint64_t *sizes = calloc(device->block_ids + 1, sizeof(*sizes));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A verification beside an allocator of which one action or counter is told
- * wrongly: that is found, with what was done around it and what was free before
+ * A verification in which the second allocator reports one action or counter
+ * wrongly. This is found, with the actions around it and the free memory before
  * it.
  */
 #include "replay/verify/verify.h"
@@ -17,17 +17,17 @@
 
 enum lie { NO_LIE, ADDRESS, SIZE, STREAM, KIND, LEFT_OUT, LIES, SWAPPED };
 
-/* What the second run tells of its actions. */
+/* What the second run changes in its reports. */
 static struct teller {
 	enum lie lie;
-	size_t at, count; /* the action that it lies about; those so far */
+	size_t at, count; /* the action that is changed; the number so far */
 	bool is_second, is_next_second, has_device;
 	void (*action)(void *arg, const struct gp_action *action);
 	void *arg;
-	struct gp_action held; /* told behind the next one */
-	size_t counter;	       /* a word of the counters, from 1; 0: none */
-	size_t from;	       /* actions before it is told wrongly */
-	size_t made;	       /* allocators */
+	struct gp_action held; /* reported after the next one */
+	size_t counter;	       /* the word of a counter, from 1; 0: none */
+	size_t from;	       /* number of actions before it is wrong */
+	size_t made;	       /* allocators so far */
 	const struct gp_allocator_ops *ops;
 } teller;
 
@@ -73,7 +73,8 @@ static enum gp_status create(const struct gp_allocator_config *config,
 	struct gp_allocator_config own = *config;
 	enum gp_status status;
 
-	/* Without a device of its own, it is each second one. */
+	/* If no run has a device of its own, every other allocator is the
+	 * second one. */
 	teller.is_second = teller.is_next_second ||
 			   (!teller.has_device && teller.made % 2);
 	teller.is_next_second = false;
@@ -102,15 +103,17 @@ static struct gp_device *make_device(void *arg, uint32_t ordinal,
 	return gp_sim_create(ordinal, capacity);
 }
 
-/* ---- what both did ---- */
+/* ---- what both runs did ---- */
 
 struct plain {
 	struct gp_trace *trace;
-	/* What is replayed: requests for the trace's start, then its own. */
+	/* What is replayed: requests for the trace's start state, then its
+	 * events. */
 	struct prologue whole;
 	struct gp_settings settings;
 	uint64_t capacity;
-	bool has_no_device; /* the second run; it is simulated, too */
+	bool has_no_device; /* the second run has no device of its own, and is
+			     * simulated, too */
 	struct gp_caused_action actions[MOST];
 	size_t count;
 };
@@ -214,7 +217,7 @@ static void compare_deeds(const struct plain *plain, size_t at,
 				    &plain->actions[i + (i >= at) * skipped]);
 }
 
-/* Free blocks of its stream that are large enough, the smallest first. */
+/* The free blocks of its stream that are large enough, the smallest first. */
 static void compare_candidates(struct plain *plain, uint64_t event,
 			       const struct gp_verify_side *side)
 {
@@ -263,7 +266,7 @@ static void compare_candidates(struct plain *plain, uint64_t event,
 	gp_replay_release(&result);
 }
 
-/* What is told of the end of a side: of a release, what that counts. */
+/* What is reported for the last event of a side; for a release, its count. */
 static void compare_end(struct plain *plain, uint64_t event,
 			const struct gp_verify_side *side)
 {
@@ -287,7 +290,7 @@ static void compare_end(struct plain *plain, uint64_t event,
 	gp_replay_release(&result);
 }
 
-/* Returns the event, as it is replayed. */
+/* Returns the event's place in the replay. */
 static uint64_t compare_event(const struct plain *plain, size_t at,
 			      const struct gp_difference *d)
 {
@@ -309,7 +312,8 @@ static void compare(struct plain *plain, size_t at, enum lie lie)
 	const struct gp_difference *d = &result.first;
 	uint64_t event;
 
-	/* A device's address of a failure is its free memory. */
+	/* On a device, the address of a failed action is the device's free
+	 * memory. */
 	if (lie == ADDRESS && !plain->has_no_device &&
 	    plain->actions[at].action.kind == GP_OOM)
 		lie = NO_LIE;
@@ -336,7 +340,7 @@ static void compare(struct plain *plain, size_t at, enum lie lie)
 	compare_end(plain, event, &d->theirs);
 }
 
-/* One that is left out before another of its event may be told of that. */
+/* An omitted action may be taken for a later one of the same kind and event. */
 static bool is_told(const struct plain *plain, size_t at, enum lie lie)
 {
 	return lie != LEFT_OUT || at + 1 == plain->count ||
@@ -347,7 +351,7 @@ static bool is_told(const struct plain *plain, size_t at, enum lie lie)
 
 static const struct {
 	bool has_start, has_no_device;
-	uint64_t mib; /* of the device; 0: no end */
+	uint64_t mib; /* of the device; 0: unlimited */
 	uint8_t release;
 } programs[] = {
 	{ false, false, 0, GP_RELEASE_LAST },
@@ -400,7 +404,7 @@ START_TEST(an_action_told_wrongly_is_found)
 }
 END_TEST
 
-/* ---- the order of what is done at once ---- */
+/* ---- the order of simultaneous actions ---- */
 
 static bool may_come_in_any_order(uint8_t kind)
 {
@@ -408,7 +412,7 @@ static bool may_come_in_any_order(uint8_t kind)
 	       kind == GP_SEGMENT_UNMAP;
 }
 
-/* Two that PyTorch 2.9 to 2.12 may do in any order, and others. */
+/* Two actions that PyTorch 2.9 to 2.12 may perform in any order, and others. */
 static bool compare_swapped(const struct plain *plain, size_t at)
 {
 	const struct gp_caused_action *a = &plain->actions[at];
@@ -459,7 +463,7 @@ END_TEST
 
 #define WORDS (sizeof(struct gp_stats) / sizeof(int64_t))
 
-/* The counter that is told wrongly; false: no counter is this word. */
+/* Finds the counter that is wrong; false: the word is not a counter. */
 static bool name_of(size_t word, char *name, size_t size)
 {
 	struct gp_stats a = { 0 }, b = { 0 };
@@ -480,8 +484,8 @@ static bool ends_with(const char *text, const char *end)
 	return n >= length && !strcmp(text + n - length, end);
 }
 
-/* In another order, inactive blocks come and go otherwise, but what is left of
- * them is the same.  Releases before 2.12 and 2.4 lack some counters. */
+/* In another order, other inactive blocks exist in between, but the final ones
+ * are the same. Releases before 2.12 and 2.4 lack some counters. */
 static bool is_compared(const char *name, uint8_t release, bool is_permuted)
 {
 	if (!strncmp(name, "inactive", 8) && is_permuted)
@@ -566,7 +570,8 @@ static void compare_from(struct plain *plain, size_t at)
 	compare_end(plain, event, &result.first.ours);
 }
 
-/* From some action on: the request that did this. */
+/* The counter is wrong from some action on: the request of this action is
+ * reported. */
 START_TEST(so_is_the_request_from_which_on_it_is_wrong)
 {
 	static struct plain plain;
@@ -628,8 +633,8 @@ END_TEST
 #define PAGE	   (UINT64_C(2) << 20)
 #define MOST_PAGES 12
 
-/* What others left free there comes first, in any order; there is room for as
- * much as in the first run. */
+/* Memory that others left free comes first, in any order; there is as much room
+ * as in the first run. */
 static struct gp_device *make_used(void *arg, uint32_t ordinal,
 				   uint64_t capacity)
 {

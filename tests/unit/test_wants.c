@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a library's bytes want of CUDA: of one that is whole, and of damaged
- * ones. */
+/* What a library's bytes require of CUDA: for a library that is whole, and for
+ * damaged ones. */
 #include <elf.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -11,7 +11,8 @@
 #include "record/record.h"
 #include "suite.h"
 
-/* A library as small as it can be: its sections' headers, then their bytes. */
+/* The smallest possible library: the headers of its sections, then their
+ * bytes. */
 struct library {
 	Elf64_Ehdr header;
 	Elf64_Shdr sections[3]; /* names, symbols, dynamic */
@@ -77,7 +78,7 @@ static struct library whole(void)
 	return l;
 }
 
-/* What is found: "cudaMalloc libcudart.so.13". */
+/* What is found, as "cudaMalloc libcudart.so.13". */
 static const char *scan(const void *bytes, size_t size)
 {
 	static char text[1024];
@@ -123,8 +124,8 @@ START_TEST(test_a_file_that_is_not_a_library_wants_nothing)
 }
 END_TEST
 
-/* Copied into a heap block of just that size, so that a sanitizer sees what
- * reads beyond it; and to an odd address. */
+/* Copied into a heap block of exactly that size, so that a sanitizer sees reads
+ * beyond it; also to an odd address. */
 START_TEST(test_a_library_that_is_cut_off_is_read_to_its_end)
 {
 	struct library l = whole();
@@ -189,8 +190,8 @@ static void write_library(const char *path, const char *symbol)
 	fclose(file);
 }
 
-/* A package's libraries want what PyTorch's do not; CUDA's own wheels and
- * PyTorch, which is read by itself, are left out. */
+/* What a package's libraries require and PyTorch's do not; CUDA's own wheels,
+ * and PyTorch, which is read separately, are left out. */
 START_TEST(test_packages_beside_pytorch_are_read)
 {
 	char folder[] = "/tmp/wants.XXXXXX", path[128];
@@ -226,7 +227,7 @@ START_TEST(test_packages_beside_pytorch_are_read)
 }
 END_TEST
 
-/* They become names of files, and parts of LD_PRELOAD. */
+/* The names become file names, and parts of LD_PRELOAD. */
 START_TEST(test_names_with_a_path_or_a_space_are_not_taken)
 {
 	static const char *const names[] = { "libcudart/../../x.so.13",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What-ifs: what each changes, and that a file of the altered trace replays to
- * the same. */
+/* What-ifs: what each one changes, and that a file of the changed trace has the
+ * same replay. */
 #include "study/what_if/what_if.h"
 
 #include <glob.h>
@@ -34,8 +34,8 @@ static enum gp_status make(const struct gp_trace *trace,
 			   struct gp_what_ifs *made, struct gp_diag *diag)
 {
 	static struct gp_settings settings;
-	/* As many as there are devices: a sanitizer sees what is read behind.
-	 */
+	/* With one item per device, so that a sanitizer sees reads beyond
+	 * them. */
 	uint64_t *capacity = malloc(trace->device_count * sizeof(*capacity));
 	struct gp_what_if list[16];
 	struct gp_what_if_config config = {
@@ -94,7 +94,7 @@ static const char *const private_pool = ONE_DEVICE(ALLOC(1, MIB_20) FREE(
 	   "{\"op\": \"alloc\", \"id\": 2, \"size\": 20971520, "
 	   "\"pool\": [0, 1]},"
 	   "{\"op\": \"pool_end\", \"pool\": [0, 1]}");
-/* Whose requests do not tell it: the last one stays where it is. */
+/* A pool that its requests do not name: the last request stays in it. */
 static const char *const untold_pool = ONE_DEVICE(
 	ALLOC(1, MIB_20) FREE(
 		1) "{\"op\": \"pool_begin\", \"pool\": [0, 1]}," ALLOC(2,
@@ -104,11 +104,11 @@ static const char *const untold_pool = ONE_DEVICE(
 static const char *const recorded_stream = ONE_DEVICE(
 	ALLOC(1, MIB_20) "{\"op\": \"record_stream\", \"id\": 1, "
 			 "\"stream\": 7}," FREE(1) ALLOC(2, MIB_20) END);
-/* 20 MiB and 30 MiB at once; 30 MiB wait to be freed. */
+/* 20 MiB and 30 MiB are live at once; 30 MiB are freed late. */
 static const char *const two_blocks =
 	ONE_DEVICE(ALLOC(1, MIB_30) ALLOC(2, MIB_20) FREE(2) ALLOC(3, MIB_20)
 			   FREE(1) FREE(3) ALLOC(4, MIB_40) END);
-/* 30 MiB are there at the start; they are freed later, or never. */
+/* 30 MiB exist at the start, and are freed later or never. */
 #define START                                                                  \
 	"{\"format\": \"gpupool-trace\", \"version\": 1, \"devices\": "        \
 	"[{\"device\": 0, \"start\": {\"segments\": [{\"address\": 4194304, "  \
@@ -120,7 +120,7 @@ static const char *const from_start =
 	START ALLOC(2, MIB_20) FREE(2) FREE(1) ALLOC(3, MIB_30) END "]}]}";
 static const char *const kept_from_start =
 	START ALLOC(2, MIB_20) FREE(2) END "]}]}";
-/* They are freed first of all. */
+/* They are freed before anything else. */
 static const char *const freed_first =
 	START FREE(1) ALLOC(2, MIB_20) ALLOC(3, MIB_30) END "]}]}";
 static const char *const at_addresses =
@@ -128,10 +128,10 @@ static const char *const at_addresses =
 		   ", \"addr\": 16777216}," FREE(1) END);
 /* Reports show it as 30.00 MiB. */
 static const char *const odd_block = ONE_DEVICE(ALLOC(1, "31457290") END);
-/* 20 MiB cannot use what 40 MiB left once 30 MiB are cut from it. */
+/* 20 MiB take half of the cached 40 MiB, so the next 40 MiB need a segment. */
 static const char *const rising = ONE_DEVICE(
 	ALLOC(1, MIB_40) FREE(1) ALLOC(2, MIB_20) ALLOC(3, MIB_40) END);
-/* The same, with what the allocator did. */
+/* The same, with recorded outcomes. */
 static const char *const rising_recorded =
 	ONE_DEVICE(ALLOC(1, MIB_40) FREE(1)
 			   ALLOC(2, MIB_20) "{\"op\": \"segment_alloc\", "
@@ -147,7 +147,7 @@ static const char *const emptied = ONE_DEVICE(ALLOC(1, MIB_20) FREE(
 static const struct {
 	const char *const *trace;
 	const char *asked;
-	uint64_t before, after; /* MiB of reserved at the peak */
+	uint64_t before, after; /* MiB reserved at the peak */
 	const char *note;
 } rows[] = {
 	{ &two_streams, "merge-streams", 40, 20,
@@ -266,7 +266,7 @@ START_TEST(each_changes_what_it_says)
 }
 END_TEST
 
-/* Without a changed trace. */
+/* No changed trace was made. */
 START_TEST(what_changes_nothing_is_known)
 {
 	static const char *const ascending =
@@ -363,8 +363,8 @@ START_TEST(what_is_not_understood_is_said)
 }
 END_TEST
 
-/* Where expandable segments of the start end is not known: none is moved to
- * where others are, of whatever device. */
+/* The ends of expandable segments at the start are unknown, so none of these is
+ * moved to the addresses of others, on any device. */
 START_TEST(expandable_segments_of_the_start_stay_where_they_are)
 {
 #define SEGMENT(more)                                                          \
@@ -423,8 +423,8 @@ START_TEST(frees_that_come_earlier_are_counted)
 }
 END_TEST
 
-/* Blocks of which none fits in those before, each freed at once: a call helps
- * behind each. */
+/* Blocks that do not fit in memory freed before, each freed at once: a call
+ * after each one helps. */
 START_TEST(so_many_places_are_told)
 {
 	static const char *const more[] = {
@@ -492,9 +492,8 @@ START_TEST(a_place_that_helps_nothing_is_not_chosen)
 }
 END_TEST
 
-/* Looked for one by one: what is at least as large, and one of the classes;
- * steps: of each power of two, where they are those of powers. Nothing stays
- * nothing. */
+/* A linear search for the smallest class that is at least as large; steps: the
+ * number of classes for each power of two, if there are such. 0 remains 0. */
 static uint64_t class_of(uint64_t size, const uint64_t *list, size_t count,
 			 uint64_t steps)
 {
@@ -514,7 +513,7 @@ static uint64_t class_of(uint64_t size, const uint64_t *list, size_t count,
 
 #define SIZES 140
 
-/* Requests of 0, 1 and so on bytes. */
+/* Requests of 0, 1 and more bytes. */
 static struct gp_trace *of_each_size(void)
 {
 	struct gp_trace *trace;
@@ -566,7 +565,7 @@ START_TEST(each_size_becomes_the_next_of_its_classes)
 }
 END_TEST
 
-/* What would become larger than any request stays as it is. */
+/* Sizes that would become larger than any request remain. */
 START_TEST(the_largest_sizes_are_rounded_where_they_can_be)
 {
 	static const struct {
@@ -637,7 +636,7 @@ static const char *const with_sites =
 	"{\"op\": \"alloc\", \"id\": 1, \"size\": 20971520, \"site\": 0},"
 	"{\"op\": \"alloc\", \"id\": 2, \"size\": 31457280, \"site\": 1}]}]}";
 
-/* What is before a text is none of it. */
+/* The bytes before a text do not belong to it. */
 START_TEST(a_text_has_numbers_as_they_are)
 {
 	static const struct {
@@ -685,7 +684,7 @@ END_TEST
 
 /* ---- checkpointing ---- */
 
-/* Forward: a and b are kept, t comes and goes; backward frees b, then a. */
+/* Forward: a and b are kept, t is temporary; backward: b is freed, then a. */
 #define STEP(a, t, b, u, v)                                                    \
 	"{\"op\": \"mark\", \"name\": \"step\"}," ALLOC(a, MIB_20)             \
 		ALLOC(t, MIB_2) FREE(t) ALLOC(b, MIB_20) ALLOC(u, MIB_2)       \
@@ -697,7 +696,8 @@ START_TEST(checkpointing_shortens_what_waits_for_the_backward_pass)
 		6, 7, 8, 9, 10) STEP(11, 12, 13, 14, 15) END));
 	struct gp_what_ifs made = must_make(trace, "checkpointing=all");
 
-	/* Of each step, a and b: freed 1 event behind, made again before. */
+	/* In each step, a and b: each is freed one event after its alloc, and
+	 * made again one event before its free. */
 	ck_assert_uint_eq(made.notes->changes, 6);
 	ck_assert_ptr_nonnull(strstr(made.notes->text, "3 steps"));
 	ck_assert_uint_eq(peak_of(trace), 60 * MIB);
@@ -708,9 +708,9 @@ START_TEST(checkpointing_shortens_what_waits_for_the_backward_pass)
 }
 END_TEST
 
-/* Block 1 is held across the turn, where most is live.  Block 2 says how long
- * it takes to make it again: one event, not the four of what is asked for then.
- */
+/* Block 1 is held across the turn, where the most is live. Block 2 shows how
+ * long it takes to make it again: one event, not the four of the block that is
+ * requested then. */
 START_TEST(what_is_asked_for_at_the_turn_has_no_usual_life)
 {
 	struct gp_trace *trace = trace_of(ONE_DEVICE(
@@ -725,8 +725,8 @@ START_TEST(what_is_asked_for_at_the_turn_has_no_usual_life)
 }
 END_TEST
 
-/* What is freed before the turn is not live there: blocks 1 and 3 are made
- * again, those that come and go between them are not. */
+/* Blocks that are freed before the turn are not live there: 1 and 3 are made
+ * again, those that are temporary between them are not. */
 START_TEST(the_turn_is_where_most_is_live)
 {
 	struct gp_trace *trace = trace_of(ONE_DEVICE(
@@ -742,8 +742,8 @@ START_TEST(the_turn_is_where_most_is_live)
 }
 END_TEST
 
-/* Making it again takes an event, as block 2 says: there is none to spare
- * before the turn, or behind it. */
+/* Making the block again takes one event, as block 2 shows, and there is no
+ * event to spare before the turn or after it. */
 START_TEST(what_would_be_made_again_at_the_turn_is_left)
 {
 #define BEFORE ALLOC(2, MIB_2) FREE(2)
@@ -786,8 +786,8 @@ static void put_free(FILE *out, unsigned id)
 	fprintf(out, "{\"op\": \"free\", \"id\": %u},", id);
 }
 
-/* Its first block is held until behind the turn; what is left at its end makes
- * the next step's first the most that is live. */
+/* The first block of a step is held until after the turn; because of the blocks
+ * left at its end, the most memory is live at the next step's first request. */
 static void put_step(FILE *out, unsigned step)
 {
 	unsigned id = 100 * step;
@@ -821,7 +821,7 @@ START_TEST(a_turn_is_within_its_step)
 	ck_assert_str_eq(made.notes->text, "10 blocks dropped and recomputed, "
 					   "200.0 MiB in all, in 10 steps");
 	gp_what_ifs_release(&made);
-	/* They are steps without marks, too. */
+	/* Without marks, there are steps, too. */
 	made = must_make(trace, "empty-cache-at=step");
 	ck_assert_uint_eq(made.notes->changes, 10);
 	gp_what_ifs_release(&made);
@@ -852,7 +852,7 @@ START_TEST(they_are_made_in_the_tables_order)
 }
 END_TEST
 
-/* ---- written and read again, all come to the same ---- */
+/* ---- traces written and read again have the same results ---- */
 
 static const char *const all[] = {
 	"without-site=size:512..1MiB",
@@ -884,7 +884,7 @@ static void must_replay_alike(const struct gp_trace *a,
 	gp_replay_release(&y);
 }
 
-/* Reading checks that no unknown block is freed, and the like. */
+/* The reader checks, for example, that no unknown block is freed. */
 static void must_survive(const struct gp_trace *altered, const char *asked)
 {
 	const enum gp_trace_format formats[] = { GP_TRACE_BINARY,
@@ -905,7 +905,7 @@ static void check_file(const char *path)
 	struct gp_diag diag;
 
 	for (size_t i = 0; i < COUNT_OF(all); i++) {
-		/* No such blocks in it, or memory that cannot be merged. */
+		/* There are no such blocks, or the memory cannot be merged. */
 		if (make(trace, &all[i], 1, &made, &diag) != GP_OK)
 			continue;
 		must_survive(made.trace, all[i]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gpupool-trace written: what it says, and that it reads back the same. */
+/* Writing gpupool-trace: its contents, and that it is read back unchanged. */
 #include "gpupool/trace.h"
 
 #include <glob.h>
@@ -8,7 +8,7 @@
 #include "suite.h"
 #include "trace_text.h"
 
-/* All there is: every op, field, flag and state. */
+/* Everything: all ops, fields, flags and states. */
 static const char everything[] =
 	"{\"format\": \"gpupool-trace\", \"version\": 1,"
 	" \"source\": {\"kind\": \"pytorch-snapshot\", \"complete\": true},"
@@ -127,7 +127,7 @@ START_TEST(test_everything_reads_back)
 }
 END_TEST
 
-/* What happens to a pool names it, also the default one. */
+/* Events of a pool name it, also for the default pool. */
 START_TEST(test_pools_are_named_where_they_change)
 {
 	for (unsigned kind = GP_POOL_BEGIN; kind <= GP_POOL_NO_SPLIT; kind++) {
@@ -204,7 +204,8 @@ static int count_in(const char *text, const char *what)
 	return n;
 }
 
-/* Of frees those that are fewer say so; of as many, those at once. */
+/* The rarer kind of free is marked; of equally many, those that complete at
+ * once. */
 START_TEST(test_what_most_frees_are_is_written_once)
 {
 	static const struct {

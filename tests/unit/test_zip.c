@@ -27,7 +27,7 @@ static void put(struct bytes *b, const void *from, size_t n)
 	b->n += n;
 }
 
-/* Little-endian numbers, each of the width before it; 0 ends the list. */
+/* Little-endian numbers, each preceded by its width; 0 ends the list. */
 static void put_numbers(struct bytes *b, const uint64_t *list)
 {
 	for (; *list; list += 2)
@@ -45,7 +45,7 @@ static void put_numbers(struct bytes *b, const uint64_t *list)
 struct file {
 	const char *name;
 	bool is_deflated, is_encrypted, is_wide;
-	uint64_t method; /* 0: as is_deflated says */
+	uint64_t method; /* 0: as for is_deflated */
 };
 
 static size_t pack(const struct file *file, unsigned char *to)
@@ -68,8 +68,8 @@ static size_t pack(const struct file *file, unsigned char *to)
 	return ROOM - z.avail_out;
 }
 
-/* The sizes of the local header are left out, as they are by whom writes a
- * stream: only the directory counts. */
+/* The local header has no sizes, as in a stream's; only the directory
+ * counts. */
 static void put_local(struct bytes *b, const struct file *file)
 {
 	NUMBERS(b, 4, 0x04034b50, 2, 20, 2, 8, 2, 0, 4, 0, 4, 0, 4, 0, 4, 0, 2,
@@ -98,7 +98,7 @@ static void put_entry(struct bytes *b, const struct file *file, size_t at,
 	put(b, "??", 2); /* a comment */
 }
 
-/* is_wide: with the end of a directory that 32 bits do not reach. */
+/* is_wide: with an end of directory for more than 32 bits. */
 static struct bytes zip_of(const struct file *files, bool is_wide)
 {
 	struct bytes b = { .n = 0 };
@@ -170,13 +170,13 @@ START_TEST(test_the_only_file_is_read)
 		{ { { .name = "s", .is_wide = true } }, false },
 		{ { { .name = "s", .is_deflated = true, .is_wide = true } },
 		  true },
-		/* What archivers add is no file. */
+		/* Entries that archivers add do not count. */
 		{ { { .name = "run/" },
 		    { .name = "run/s.pickle", .is_deflated = true },
 		    { .name = "__MACOSX/run/._s.pickle" } },
 		  false },
 		{ { { .name = "s" }, { .name = "run/.DS_Store" } }, false },
-		/* Of a long name the end counts. */
+		/* The end of a long name counts. */
 		{ { { .name = "run/" LONG "/s.pickle" },
 		    { .name = "run/" LONG "/" },
 		    { .name = "run/" LONG "/.DS_Store" } },
@@ -204,7 +204,7 @@ START_TEST(test_what_is_not_one_trace)
 	static const struct {
 		struct file files[4];
 		const char *why;
-		bool is_foreign; /* in a folder it is passed over */
+		bool is_foreign; /* in a folder it is skipped */
 	} zips[] = {
 		{ { { .name = "a" }, { .name = "b" } },
 		  "it is a zip file of several files, and not of one trace",
@@ -236,8 +236,8 @@ START_TEST(test_what_is_not_one_trace)
 }
 END_TEST
 
-/* Each part of a zip file, and each with another byte, ends in an error or is
- * still the text: nothing is read beside it. */
+/* Any part of a zip file, and the file with any byte changed, is refused or is
+ * still the text: nothing outside of it is read. */
 START_TEST(test_damaged_zips)
 {
 	static const struct file files[] = {
@@ -259,7 +259,7 @@ START_TEST(test_damaged_zips)
 				reader.source.at = reader.source.end;
 			gp_source_close(&reader.source);
 		}
-		/* The comment may be cut. */
+		/* The comment may be cut off. */
 		if (is_cut && i < whole.n - strlen("comment"))
 			ck_assert_int_eq(reader.source.status, GP_INPUT);
 		free(bytes);
@@ -267,7 +267,7 @@ START_TEST(test_damaged_zips)
 }
 END_TEST
 
-/* Nothing is read as a record that is none. */
+/* Nothing but a record is read as a record. */
 START_TEST(test_each_record_has_its_mark)
 {
 	static const struct file files[] = { { .name = "s" },
@@ -290,13 +290,13 @@ START_TEST(test_each_record_has_its_mark)
 			whole.at[k] ^= 0x40;
 		}
 	}
-	/* of the file, its entry, and three of the directory's end */
+	/* of the file, of its entry, and three of the directory's end */
 	ck_assert_uint_eq(marks, 5);
 }
 END_TEST
 
-/* A comment has at most 65,535 bytes: what is before such a one is no end of
- * the directory. */
+/* A comment has at most 65,535 bytes, so the directory's end is not further
+ * from the end of the file. */
 START_TEST(test_the_directory_ends_in_the_last_65557_bytes)
 {
 	static const struct file files[] = { { .name = "s" },
@@ -375,7 +375,7 @@ START_TEST(test_snapshots_in_pages)
 }
 END_TEST
 
-/* Every character by itself, four times. */
+/* Four times each character. */
 START_TEST(test_each_digit_of_a_page_has_its_value)
 {
 	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
