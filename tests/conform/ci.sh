@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# make conform for the releases that every change is held against, with a fixed
-# budget.  What is missing of them is fetched, up to FETCH_SECONDS each; a
-# release that cannot be had then counts as skipped, by name.
+# make conform for the releases with which every change is compared, within a
+# fixed budget.  Missing releases are fetched, for up to FETCH_SECONDS each; a
+# release that cannot be fetched is named and counts as skipped.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1

@@ -3,10 +3,10 @@
  * drive [--engines DIR] [--seed N] [--cases N] [--class NAME] [--out DIR]
  *       [--shrinks N] [--record] RELEASE...
  *
- * Writes trials, runs each on our engine and on PyTorch's own of each release
- * (DIR/RELEASE, what make torch-engine prepared) and compares all they do.  A
- * difference is cut down and written to --out.  --record prints what PyTorch
- * did as goldens (parts/golden.h) instead of comparing.
+ * Generates trials, runs each on gpupool's engine and on PyTorch's own of each
+ * release (DIR/RELEASE, prepared by make torch-engine) and compares everything
+ * they do.  A trial that differs is cut down and written to --out.  --record
+ * prints what PyTorch did as goldens (parts/golden.h) instead of comparing.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -22,7 +22,7 @@
 #include "parts/reduce.h"
 #include "parts/tally.h"
 
-#define LISTED_MOST 20 /* differences that are told one by one */
+#define LISTED_MOST 20 /* differences that are reported one by one */
 
 struct drive {
 	const char *engines, *out;
@@ -40,7 +40,8 @@ struct sought {
 	uint32_t sort;
 };
 
-/* In the same way: a shorter trial may well fail for another reason. */
+/* The difference must be of the same sort, because a shorter trial may well
+ * fail for another reason. */
 static bool still_differs(void *arg, const struct trial *trial)
 {
 	const struct sought *sought = arg;
@@ -147,7 +148,7 @@ static void keep_digest(void *arg, const struct outcome *outcome,
 	digest_add(arg, outcome, events);
 }
 
-/* Releases that did the same share a line. */
+/* Releases with the same outcome share a line. */
 static void add_golden(struct golden *goldens, size_t *count,
 		       const struct golden *golden)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * generate SEED [CLASS]: a trial, as a gpupool-trace whose first line has the
- * flags to run it with.  generate --classes: the names of the classes.
+ * generate SEED [CLASS] prints a trial, as a gpupool-trace whose first line has
+ * the flags to run it with. generate --classes prints the names of the classes.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Writes tests/conform/golden/CLASS.txt anew from what PyTorch's own allocator
-# does, in each RELEASE given or all that are prepared:
+# Writes tests/conform/golden/CLASS.txt again, from what PyTorch's own allocator
+# does in each given RELEASE, or in all that are prepared:
 #
 #	tests/conform/record.sh [RELEASE...]
 #
-# CASES trials of each class (16), a quarter of that of long ones.
+# CASES trials of each class (16), and a quarter as many of long ones.
 set -eu
 
 root=$(cd "$(dirname "$0")/../.." && pwd)

@@ -6,8 +6,9 @@
 #
 # CASES trials from SEED on, of the class CLASS or of all, on JOBS processes.
 # A release that is not prepared (make torch-engine) is named and counts as
-# skipped.  Differences are cut down and lie in BUILD/conform.  The last line is
-# "N passed, N failed, N skipped"; a trial in one release is one.
+# skipped.  Trials that differ are cut down and written to BUILD/conform.  The
+# last line is "N passed, N failed, N skipped"; each trial counts once for each
+# release.
 set -u
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -55,7 +56,7 @@ done
 wait
 
 # The jobs' lines, and the sum of their counts for each release.  A job that
-# did not live to tell is a failure.
+# ended without printing its counts is a failure.
 awk -v jobs="$job" -v missing="$missing" '
 /^[0-9]+ passed, / {
 	passed += $1

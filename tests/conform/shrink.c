@@ -2,10 +2,10 @@
 /*
  * shrink [--torch RELEASE] TRACE [COMMAND...]
  *
- * Cuts a failing trace down to the fewest and simplest requests and prints what
- * is left in the form of traces/tiny.  COMMAND says whether a trace fails: "{}"
- * among its words is the trace, and exit 1 means that it does.  By default it
- * is what compares with PyTorch's own allocator,
+ * Cuts a failing trace down to the fewest and simplest requests, and prints the
+ * result in the form of traces/tiny.  COMMAND decides whether a trace fails:
+ * "{}" among its words stands for the trace, and exit status 1 means that it
+ * fails.  The default compares with PyTorch's own allocator:
  *
  *	build/gpupool verify {} --torch RELEASE
  */
@@ -23,12 +23,12 @@
 #include "parts/reduce.h"
 
 #define WORDS_MOST 64
-#define FAILS	   1 /* the exit status that says so */
+#define FAILS	   1 /* the exit status for failure */
 
 extern char **environ;
 
 struct shrink {
-	const char *words[WORDS_MOST + 1]; /* of the command, then NULL */
+	const char *words[WORDS_MOST + 1]; /* words of the command, then NULL */
 	char path[64];			   /* stands for "{}" */
 	unsigned runs;
 };
@@ -141,7 +141,7 @@ int main(int argc, char **argv)
 	struct shrink shrink = { .path = "/tmp/shrink-XXXXXX" };
 	int option, file, status;
 
-	/* "+": the command has options of its own. */
+	/* "+": the command has its own options. */
 	while ((option = getopt_long(argc, argv, "+", options, NULL)) == 't')
 		usual[4] = optarg;
 	if (option != -1 || optind == argc || argc - optind > WORDS_MOST)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An allocator that begins with what another one has has all of it: the same
- * segments and blocks, counted alike, able to grow and to be given back.
+ * An allocator that starts with the state of another one has all of it: the
+ * same segments and blocks, the same counts, and it can grow and release them.
  */
 #include "conform/parts/author.h"
 #include "conform/parts/one.h"
 #include "gpupool/knob.h"
 #include "suite.h"
 
-#define SEEDS	    20 /* of each class */
+#define SEEDS	    20 /* in each class */
 #define ADOPT_EVERY 20
 
 struct run {
@@ -51,8 +51,8 @@ static void check_states(const struct gp_state *a, const struct gp_state *b)
 	ck_assert(same);
 }
 
-/* Whether all was decided under the settings and limits that the run began
- * with. */
+/* Whether everything was decided under the settings and limits with which the
+ * run began. */
 static bool keeps_settings(const struct gp_device_trace *of)
 {
 	for (size_t i = 0; i < of->event_count; i++)
@@ -89,8 +89,8 @@ static int64_t reserved_by(const struct one *one)
 	return gp_level_now(&one->allocator->levels[GP_STAT_RESERVED_BYTES]);
 }
 
-/* A request that no free block is large enough for, of the stream and pool of
- * some segment. */
+/* A request for which no free block is large enough, for the stream and pool of
+ * one of the segments. */
 static void check_growth(struct run *run, const struct one *from,
 			 const struct one *other, const struct gp_state *state)
 {
@@ -117,7 +117,7 @@ static void check_growth(struct run *run, const struct one *from,
 	one_drop(copy);
 }
 
-/* Private pools keep their memory for those who hold them. */
+/* Private pools keep their memory for their holders. */
 static bool may_be_emptied(const struct gp_state *state)
 {
 	for (size_t i = 0; i < state->segment_count; i++)
@@ -144,8 +144,8 @@ static void check_emptied(const struct one *one, const struct gp_state *start)
 	gp_state_release(&state);
 }
 
-/* Whether all that decides is in the state: it does not have reservations of
- * which nothing is mapped, routes to pools, ages, and what blocks wait for. */
+/* Whether the state has everything that matters: it lacks reservations in which
+ * nothing is mapped, routes to pools, ages, and what blocks wait for. */
 static bool shows_all(const struct run *run, const struct one *one,
 		      const struct gp_state *state)
 {

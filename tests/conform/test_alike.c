@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The settings that one run speaks for: those within struct gp_alike do the
- * same, event by event, with addresses and sizes.
+ * The settings for which a single run stands: all those within struct gp_alike
+ * have the same actions, event by event, with the same addresses and sizes.
  */
 #include <float.h>
 #include <math.h>
@@ -12,19 +12,19 @@
 #include "gpupool/replay.h"
 #include "suite.h"
 
-#define SEEDS	  40 /* of each class */
+#define SEEDS	  40 /* in each class */
 #define PROGRAMS  400
 #define REQUESTS  60
 #define MOST_LIVE 12
-#define POINTS	  14 /* within the ranges, of each run */
-#define KEPT_OF	  1  /* MiB: a range of so much is no point */
+#define POINTS	  14 /* within the ranges, for each run */
+#define KEPT_OF	  1  /* MiB: a range of this length is more than a point */
 
-/* ---- one run, and a number for all that it did ---- */
+/* ---- one run, and a hash of its actions ---- */
 
 struct course {
 	uint64_t hash;
 	uint64_t actions;
-	uint64_t collected; /* segments given back */
+	uint64_t collected; /* segments that were released */
 	uint64_t ooms, retries;
 	struct gp_alike alike;
 };
@@ -109,12 +109,12 @@ static uint64_t choose(struct dice *dice, enum where where, uint64_t least,
 	case AS_IT_WAS: return now;
 	default: break;
 	}
-	/* Near the least one, where blocks are as large. */
+	/* Near the lower end, where blocks have such sizes. */
 	room = most - least < 4 * GIB ? most - least : 4 * GIB;
 	return room ? dice_between(dice, least, least + room) : least;
 }
 
-/* Ends above this are as good as none, and sums with them overflow. */
+/* Ends above this are practically unlimited, and sums with them overflow. */
 #define MOST_SEGMENT GIB
 
 static double choose_ratio(struct dice *dice, enum where where,
@@ -183,9 +183,9 @@ static void throw_settings(struct dice *dice, struct gp_settings *settings)
 
 struct found {
 	uint64_t runs, points;
-	uint64_t wide_split, wide_gc; /* runs whose ranges are no points */
-	uint64_t collecting, failing; /* runs that do */
-	uint64_t tight; /* ends of max_split beyond which it does otherwise */
+	uint64_t wide_split, wide_gc; /* runs with more than a point */
+	uint64_t collecting, failing; /* runs in which these happen */
+	uint64_t tight; /* ends of max_split beyond which the run differs */
 };
 
 static void tell(const struct trial *trial, const struct gp_settings *was,
@@ -312,7 +312,7 @@ START_TEST(test_settings_within_the_ranges_decide_alike)
 	       (unsigned long long)found.collecting,
 	       (unsigned long long)found.failing,
 	       (unsigned long long)found.tight);
-	/* The comparison means something: all of it happens. */
+	/* The comparison is meaningful: all of these occur. */
 	ck_assert_uint_gt(found.wide_split, found.runs / 4);
 	ck_assert_uint_gt(found.wide_gc, found.runs / 4);
 	ck_assert_uint_gt(found.collecting, 10);
@@ -320,8 +320,8 @@ START_TEST(test_settings_within_the_ranges_decide_alike)
 }
 END_TEST
 
-/* A program of few large blocks, so that oversize ones are given back one by
- * one and several at a time. */
+/* A program with few large blocks, so that oversize ones are released one by
+ * one, and several at a time. */
 static void write_oversize(struct trial *trial, struct dice *dice)
 {
 	struct author author = { .trial = trial };
@@ -363,7 +363,7 @@ START_TEST(test_so_they_do_where_oversize_blocks_are_released)
 }
 END_TEST
 
-/* Ages count from a program's start, whatever threshold comes later. */
+/* Ages count from the start of a program, even if a threshold is set later. */
 START_TEST(test_so_they_do_where_settings_change)
 {
 	struct found found = { 0 };
@@ -381,14 +381,15 @@ START_TEST(test_so_they_do_where_settings_change)
 }
 END_TEST
 
-/* ---- ranges that are known ---- */
+/* ---- cases with known ranges ---- */
 
-/* Steps, in MiB: a request, or the number of one that is freed. */
+/* Steps, in MiB: a request; or, if negative, the number of a request to
+ * free. */
 struct known {
 	const char *conf;
 	uint64_t capacity; /* MiB */
 	int steps[12];
-	/* An end of 0: as wide as can be. */
+	/* If an end is 0, the range is unlimited there. */
 	uint64_t split_least, split_most, non_split_least, non_split_most;
 	double gc_least, gc_below;
 };
@@ -456,8 +457,8 @@ START_TEST(test_known_ranges)
 		  .capacity = 99,
 		  .steps = { 3 },
 		  .split_least = 3 * MIB + 1 },
-		/* A block is taken: it is below the limit; the request is not;
-		 * nothing of it is left over. */
+		/* A block is used: it is below the limit; or the request is
+		 * above; or nothing is left over. */
 		{ .conf = SPLIT(50),
 		  .capacity = 99,
 		  .steps = { 40, -1, 35 },
@@ -471,7 +472,8 @@ START_TEST(test_known_ranges)
 		  .capacity = 99,
 		  .steps = { 40, -1, 40 },
 		  .non_split_least = 1 },
-		/* It is too large for a request below the limit, or above. */
+		/* The block is too large for a request below the limit, or
+		 * above it. */
 		{ .conf = SPLIT(30),
 		  .capacity = 99,
 		  .steps = { 40, -1, 26 },
@@ -482,8 +484,8 @@ START_TEST(test_known_ranges)
 		  .steps = { 60, -1, 30 },
 		  .split_most = 60 * MIB,
 		  .non_split_most = 30 * MIB },
-		/* Those that are released are enough, to the byte; they are
-		 * not; one would be, were the limit higher. */
+		/* The released segments suffice, to the byte; or they do not;
+		 * or one would, if the limit were higher. */
 		{ .conf = SPLIT(20),
 		  .capacity = 96,
 		  .steps = { 40, 30, 26, -1, -2, -3, 70 },
@@ -497,20 +499,21 @@ START_TEST(test_known_ranges)
 		  .capacity = 96,
 		  .steps = { 60, 36, -1, -2, 70 },
 		  .split_least = 60 * MIB + 1 },
-		/* Nothing is collected: there is nothing; the threshold is
-		 * not reached. */
+		/* Nothing is collected, because there is nothing, or because
+		 * the threshold is not reached. */
 		{ .conf = GC "0.6", .capacity = 256, .steps = { 48, 40 } },
 		{ .conf = GC "0.6",
 		  .capacity = 256,
 		  .steps = { 32, -1, 40 },
 		  .gc_least = 32 / 128. },
-		/* The older of two segments is collected, which is enough. */
+		/* The older of two segments is collected, and suffices. */
 		{ .conf = GC "0.6",
 		  .capacity = 256,
 		  .steps = { 16, -1, 24, -2, 48, 40 },
 		  .gc_least = 72 / 128.,
 		  .gc_below = 88 / 128. },
-		/* A lower threshold would have had it collected before. */
+		/* With a lower threshold, it would have been collected
+		 * earlier. */
 		{ .conf = GC "0.6",
 		  .capacity = 256,
 		  .steps = { 32, 16, -1, -2, 40, 40 },

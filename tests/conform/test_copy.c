@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A copy of an allocator, made after any request, goes on as the original does,
- * and neither notices what becomes of the other.  One that had requests of its
- * own and has the original's shape all the same decides as the original does.
+ * A copy of an allocator, made after any request, continues as the original
+ * does, and neither is affected by the other. An allocator with requests of its
+ * own that has the same shape as the original also decides as the original
+ * does.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +15,8 @@
 #include "suite.h"
 #include "trace_text.h"
 
-#define SEEDS	      5 /* of each class */
-#define MOST_ALIKE    4 /* at once */
+#define SEEDS	      5 /* in each class */
+#define MOST_ALIKE    4 /* at the same time */
 #define COPY_EVERY    25
 #define CHECK_EVERY   12
 #define STRANGE_EVERY 2
@@ -24,12 +25,12 @@ struct all {
 	const struct gp_trace *trace;
 	const struct gp_device_trace *of;
 	struct one *list[MOST_ALIKE];
-	struct one *strange[MOST_ALIKE]; /* of the first's shape */
+	struct one *strange[MOST_ALIKE]; /* of the first one's shape */
 	size_t count, strange_count, copies, shapes, strangers;
 	struct dice *dice;
 };
 
-/* Other requests than those of the others, and then its end. */
+/* Gives it requests that the others do not get, and then destroys it. */
 static void go_astray(const struct all *all, struct one *one)
 {
 	const struct gp_allocator_ops *ops = one->allocator->ops;
@@ -109,7 +110,7 @@ static void check_two(struct all *all, const struct one *a, const struct one *b)
 	check_shapes(all, a, b);
 }
 
-/* ---- of one shape ---- */
+/* ---- the same shape ---- */
 
 static bool same_shape(const struct one *a, const struct one *b)
 {
@@ -125,7 +126,7 @@ static bool same_shape(const struct one *a, const struct one *b)
 	return has;
 }
 
-/* Any request of the program out of turn, or a block that comes and goes. */
+/* Any request of the program, out of order, or a temporary block. */
 static void give_another(const struct all *all, const struct one *one)
 {
 	struct gp_event event =
@@ -138,7 +139,7 @@ static void give_another(const struct all *all, const struct one *one)
 						    all->trace->stream_count);
 	if (event.kind == GP_ALLOC)
 		event.id = all->of->block_ids;
-	/* What all have in common: the settings and the device. */
+	/* What all of them share: the settings and the device. */
 	if (event.kind == GP_SET_SETTINGS || event.kind == GP_SET_FRACTION ||
 	    event.kind == GP_OTHER_MEMORY)
 		return;
@@ -182,7 +183,7 @@ static uint64_t mix(uint64_t sum, uint64_t value)
 	return gp_hash64(sum ^ value);
 }
 
-/* All that it has, whatever the addresses are. */
+/* All of its state, except for the addresses. */
 static uint64_t census_of(const struct one *one)
 {
 	struct gp_state state;
@@ -207,7 +208,7 @@ static uint64_t census_of(const struct one *one)
 	return sum;
 }
 
-/* Addresses are others, and so is what was counted before. */
+/* Addresses differ, and so do earlier counts. */
 static void give_strange(struct all *all, const struct gp_event *event,
 			 enum gp_answer first)
 {
@@ -228,7 +229,7 @@ static void give_strange(struct all *all, const struct gp_event *event,
 		add_stranger(all);
 }
 
-/* Called again at once, it does nothing and says the same. */
+/* Called again at once, it does nothing and returns the same. */
 static void empty_again(const struct all *all, const struct gp_event *event,
 			enum gp_answer before)
 {
@@ -263,7 +264,7 @@ static void step(struct all *all, const struct gp_event *event)
 		copy_or_drop(all);
 }
 
-/* A use on a stream that nobody names, or work that is complete by then. */
+/* A use on an unnamed stream, or work that is already complete. */
 static void interject(struct all *all)
 {
 	struct gp_event event = { .kind = GP_SYNCHRONIZE,
@@ -333,7 +334,7 @@ START_TEST(test_a_copy_goes_on_as_the_original)
 }
 END_TEST
 
-/* ---- what shapes tell apart ---- */
+/* ---- differences that shapes show ---- */
 
 #define MARK(op)    "{\"op\": \"" op "\"}"
 #define SIZED(size) "\"id\": 1, \"size\": " #size "}"
@@ -347,7 +348,7 @@ END_TEST
 #define USE(id, stream)                                                        \
 	"{\"op\": \"record_stream\", \"id\": " #id ", \"stream\": " #stream "}"
 #define USE_SOMEWHERE(id) "{\"op\": \"record_stream\", \"id\": " #id "}"
-/* Two blocks that are free as soon as each is done. */
+/* Two blocks that are free as soon as both are complete. */
 #define TWO_SOMEWHERE                                                          \
 	ALLOC(30000000)                                                        \
 	"," OTHER(2) "," USE_SOMEWHERE(1) "," USE_SOMEWHERE(2) "," FREE(       \
@@ -358,7 +359,7 @@ END_TEST
 #define SYNC(stream)   "{\"op\": \"synchronize\", \"stream\": " #stream "}"
 #define POOL(op, pool) "{\"op\": \"pool_" op "\", \"pool\": [0, " #pool "]}"
 
-/* Other blocks, that were used on all streams, and are gone. */
+/* Other blocks, which were used on all streams and freed. */
 #define PAST                                                                   \
 	OTHER(2)                                                               \
 	"," USE(2, 7) "," USE(2, 9) "," FREE(                                  \
@@ -368,14 +369,14 @@ END_TEST
 			   "synchron"                                          \
 			   "ize") "," OTHER(4) "," FREE(4) "," MARK("empty_"   \
 								    "cache")
-/* On a device of 8 GiB; names all streams and pools, so that they have one
- * number. */
+/* On a device of 8 GiB; names all streams and pools, so that these have the
+ * same numbers. */
 #define BEFORE                                                                 \
 	"{\"format\": \"gpupool-trace\", \"version\": 1, \"devices\": "        \
 	"[{\"device\": 0, \"total_memory\": 8589934592, \"events\": [" PAST    \
 	"," IN(1, 512) "," FREE(1) "," IN(2, 512) "," FREE(1) ","
 
-/* The shape behind the events; false: there is none. */
+/* The shape after the events; false: there is none. */
 static bool shape_of(const char *events, const char *conf, uint8_t release,
 		     struct gp_shape *shape)
 {
@@ -413,7 +414,7 @@ START_TEST(test_shapes_differ_where_what_comes_may)
 		DIFFER(ALLOC(3000000), ALLOC(3000512)),
 		DIFFER(ALLOC(512), ALLOC(3000000)),
 		DIFFER(ALLOC(30000000), ALLOC(33000000)),
-		/* Each is all of its segment. */
+		/* Each block fills its segment. */
 		DIFFER(ALLOC(31457280), ALLOC(33554432)),
 		DIFFER(ALLOC(30000000), ALLOC(30000000) "," FREE(1)),
 		DIFFER(ALLOC(30000000), ON(7, 30000000)),
@@ -433,7 +434,7 @@ START_TEST(test_shapes_differ_where_what_comes_may)
 		       ALLOC(30000000) "," USE(1, 7) "," FREE(1) "," SYNC(7)),
 		DIFFER(ALLOC(30000000) "," USE_SOMEWHERE(1) "," FREE(1),
 		       ALLOC(30000000) "," FREE(1)),
-		/* Which is freed first decides which is first to come back. */
+		/* The first one freed is the first one to complete. */
 		DIFFER(ALLOC(30000000) "," OTHER(2) "," USE(1, 7) "," USE(
 			       2, 7) "," FREE(1) "," FREE(2),
 		       ALLOC(30000000) "," OTHER(2) "," USE(1, 7) "," USE(
@@ -442,17 +443,18 @@ START_TEST(test_shapes_differ_where_what_comes_may)
 			       1) "," USE_SOMEWHERE(2) "," FREE(1) "," FREE(2),
 		       ALLOC(30000000) "," OTHER(2) "," USE_SOMEWHERE(
 			       1) "," USE_SOMEWHERE(2) "," FREE(2) "," FREE(1)),
-		/* Which stream each waits for. */
+		/* The streams for which each block waits. */
 		DIFFER(ALLOC(30000000) "," OTHER(2) "," USE(1, 7) "," USE(
 			       2, 9) "," FREE(1) "," FREE(2),
 		       ALLOC(30000000) "," OTHER(2) "," USE(1, 9) "," USE(
 			       2, 7) "," FREE(2) "," FREE(1)),
-		/* Which of them no longer waits. */
+		/* The block that no longer waits. */
 		DIFFER(ALLOC(30000000) "," USE_SOMEWHERE(1) "," FREE(1),
 		       ALLOC(30000000) "," USE_SOMEWHERE(1) "," FREE(
 			       1) "," MARK("synchronize")),
 		DIFFER(TWO_SOMEWHERE DONE(1), TWO_SOMEWHERE DONE(2)),
-		/* Which block it is matters; how much came before does not. */
+		/* It matters which block it is, but not how many there were
+		 * before. */
 		DIFFER(ALLOC(30000000),
 		       ALLOC(30000000) "," FREE(1) "," ALLOC(30000000)),
 		SAME(ALLOC(30000000), ALLOC(30000000) "," PAST),
@@ -466,7 +468,7 @@ START_TEST(test_shapes_differ_where_what_comes_may)
 		DIFFER(POOL("begin", 1) "," POOL("end", 1),
 		       POOL("begin", 2) "," POOL("end", 2)),
 		DIFFER(POOL("begin", 1), POOL("begin", 2)),
-		/* Both are held, and one is routed to. */
+		/* Both pools are held, and one is routed to. */
 		DIFFER(POOL("begin", 1) "," POOL("begin", 2) "," POOL("end", 2),
 		       POOL("begin", 2) "," POOL("begin", 1) "," POOL("end",
 								      1)),
@@ -498,7 +500,7 @@ START_TEST(test_shapes_differ_where_what_comes_may)
 }
 END_TEST
 
-/* One reason is enough. */
+/* A single reason is enough. */
 START_TEST(test_what_no_shape_tells)
 {
 	static const struct {
@@ -514,17 +516,18 @@ START_TEST(test_what_no_shape_tells)
 	"\"blocks\": [{" block ", \"state\": \"inactive\"}]}]}, "              \
 	"\"events\": [" ALLOC(512) "]}]}"
 		{ EVENTS(ALLOC(512)), "", GP_RELEASE_LAST, true },
-		/* Addresses decide; in 2.12, which block was made first. */
+		/* Addresses decide; in 2.12, the order in which blocks were
+		 * created. */
 		{ EVENTS(ALLOC(512)), "", 12, false },
 		{ ONE_DEVICE(ALLOC(512)), "", GP_RELEASE_LAST, true },
 		{ ONE_DEVICE(ALLOC(512)), "", 11, false },
 		{ ONE_DEVICE(ALLOC(31457280)), "", 12, false },
-		/* Free blocks that would never be beside each other. */
+		/* Free blocks that would never be compared with each other. */
 		{ START("\"size\": 20971520"), "", GP_RELEASE_LAST, true },
 		{ START("\"size\": 10485760, \"state\": \"inactive\"}, {"
 			"\"size\": 10485760"),
 		  "", GP_RELEASE_LAST, false },
-		/* Ages do. */
+		/* Ages decide. */
 		{ EVENTS(ALLOC(512)),
 		  "per_process_memory_fraction:0.5,"
 		  "garbage_collection_threshold:0.5",
@@ -547,9 +550,9 @@ START_TEST(test_what_no_shape_tells)
 }
 END_TEST
 
-/* ---- what a copy has ---- */
+/* ---- the state of a copy ---- */
 
-/* A start with two free blocks of each power of two. */
+/* A start state with two free blocks of each power of two. */
 static struct gp_trace *any_sizes(void)
 {
 	enum { MOST = 24 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The search by few replays finds what trying every value finds.
+ * The search with few replays finds the same as trying every value.
  */
 #include <stdlib.h>
 
@@ -13,7 +13,7 @@
 #include "study/sweep/grid.h"
 #include "suite.h"
 
-#define SEEDS	   2 /* of each class */
+#define SEEDS	   2 /* in each class */
 #define CAPACITIES 3 /* of each trial */
 #define ENOUGH	   2000
 #define MOST_MB	   700 /* few trials have larger blocks */
@@ -22,7 +22,7 @@
 static const char *const ratios[] = { NULL,  "0.05", "0.31", "0.5",
 				      "0.6", "0.77", "0.8",  "0.93" };
 
-/* large_segment_size_mb, of those that are searched. */
+/* Values of large_segment_size_mb, among those that are searched. */
 static const char *const larges[] = { NULL, "11", "12", "19", "22", "24" };
 #define LARGE_MOST  24
 #define LARGE_SINCE 11 /* release */
@@ -31,7 +31,7 @@ static const char *const larges[] = { NULL, "11", "12", "19", "22", "24" };
 
 struct found {
 	uint64_t searches, complete, runs, values, serving;
-	uint64_t larges; /* serving, where only they are searched */
+	uint64_t larges; /* values that serve, if only these are searched */
 	uint64_t mixed;	 /* searches in which some values serve and some not */
 };
 
@@ -66,7 +66,7 @@ static bool is_in(const struct gp_cover *cover,
 	return false;
 }
 
-/* Whether that serves; what the release does not take does not count. */
+/* Whether conf serves; settings that the release refuses do not count. */
 static int compare_conf(const struct gp_cover_config *config,
 			const struct gp_cover *cover, const char *conf)
 {
@@ -98,12 +98,12 @@ static int compare_value(const struct gp_cover_config *config,
 	return is_served;
 }
 
-/* With every other setting as base has it. */
+/* Every other setting is as in base. */
 static void compare_values(const struct gp_cover_config *config,
 			   const struct gp_cover *cover, const char *base,
 			   struct found *found)
 {
-	/* One by one where most blocks are. */
+	/* Every value at sizes that most blocks have. */
 	for (uint64_t mib = 0; mib <= MOST_MB; mib += mib < MANY_MB ? 1 : 7) {
 		int is_served = compare_value(config, cover, base, mib);
 
@@ -112,7 +112,7 @@ static void compare_values(const struct gp_cover_config *config,
 	}
 }
 
-/* Every large_segment_size_mb, with the settings of config. */
+/* Every large_segment_size_mb, with the other settings of config. */
 static void compare_larges(const struct gp_cover_config *config,
 			   const struct gp_cover *cover, struct found *found)
 {
@@ -169,7 +169,7 @@ static void compare_all(const struct gp_cover_config *config,
 	found->mixed += serving && serving < values;
 }
 
-/* What a box offers is what it says. */
+/* The settings in a box have the result that the box has. */
 static void check_boxes(const struct gp_cover_config *config,
 			const struct gp_cover *cover)
 {
@@ -186,8 +186,7 @@ static void check_boxes(const struct gp_cover_config *config,
 	}
 }
 
-/* Between what the program has live and what it reserves where there is no
- * end. */
+/* Between the bytes that are live and those reserved without a limit. */
 static uint64_t throw_capacity(const struct trial *trial, struct dice *dice,
 			       const struct gp_cover_config *config)
 {
@@ -250,7 +249,7 @@ static void search(const struct trial *trial, struct dice *dice,
 	gp_trace_destroy(trace);
 }
 
-/* Where it depends on settings: memory is short. */
+/* A case in which settings matter: memory is short. */
 static const char *const classes[] = { "default",    "split",	"large",
 				       "expandable", "streams", "gc",
 				       "reserve",    "pools",	"settings",

@@ -35,7 +35,7 @@ static void digest_release(struct digest *digest, const struct gp_trace *trace,
 	}
 }
 
-/* Prints each difference, so that one run tells all of them. */
+/* Prints each difference, so that a single run shows all of them. */
 static unsigned compare_line(const struct golden *golden,
 			     const struct trial *trial)
 {
@@ -111,7 +111,7 @@ END_TEST
 
 /* ---- trials ---- */
 
-/* The goldens are of the trials that these throws make, and no others. */
+/* The goldens are for exactly the trials that these throws generate. */
 START_TEST(test_a_seed_throws_the_same)
 {
 	static const uint64_t thrown[] = {
@@ -141,7 +141,8 @@ static struct gp_trace *printed(const struct trial *trial)
 	return trace;
 }
 
-/* Printed and read again, or taken apart and made again: the same requests. */
+/* Printed and read again, or converted to a trace and back, the requests are
+ * the same. */
 START_TEST(test_a_trial_is_one_trace)
 {
 	size_t count;

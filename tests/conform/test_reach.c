@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The reservations that one run speaks for: those within struct
- * gp_device_reach give the same addresses, and those beyond its ends others.
+ * The reservations for which a single run stands: those within struct
+ * gp_device_reach lead to the same addresses, and those beyond its ends to
+ * other ones.
  */
 #include "base/larger.h"
 #include "conform/parts/author.h"
@@ -14,9 +15,9 @@
 #define MOST_LIVE 10
 #define PAGE	  (20 * MIB) /* large_segment_size */
 
-/* One stream and large blocks, in half of them of whole pages, so that all lie
- * in one reservation, of which many free parts are alike; some of them are
- * given back to the device. */
+/* One stream and large blocks, half of them of whole pages, so that all are in
+ * one reservation, in which many free parts are equally large; some of them are
+ * released to the device. */
 static void write_program(struct trial *trial, struct dice *dice)
 {
 	struct author author = { .trial = trial };
@@ -57,7 +58,7 @@ static void hear(void *arg, const struct gp_action *action, uint64_t event)
 	*hash = gp_hash64(*hash ^ action->size);
 }
 
-/* Returns a number for all that it did, with reservations of so many bytes. */
+/* Returns a hash of its actions, with reservations of that many bytes. */
 static uint64_t run(const struct gp_trace *trace, uint64_t capacity,
 		    uint64_t range, struct gp_device_reach *reach)
 {
@@ -88,7 +89,7 @@ struct found {
 	uint64_t runs, lower, upper, tight;
 };
 
-/* By a page shorter or longer than what the run speaks for. */
+/* One page shorter or longer than the reservations for which the run stands. */
 static void look_beyond(const struct gp_trace *trace, uint64_t capacity,
 			uint64_t hash, uint64_t range, struct found *found)
 {
@@ -140,8 +141,8 @@ START_TEST(test_reservations_within_reach_decide_alike)
 		gp_trace_destroy(trace);
 		trial_release(&trial);
 	}
-	/* The comparison means something: all of it happens, and so many ends
-	 * are where they must be. */
+	/* The comparison is meaningful: all of these occur, and so many ends
+	 * are exact. */
 	ck_assert_uint_gt(found.lower, found.runs / 2);
 	ck_assert_uint_gt(found.upper, 100);
 	ck_assert_uint_ge(found.tight, 473);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Failing trials are cut down to what fails. */
+/* Failing trials are cut down to the part that fails. */
 #include "conform/parts/reduce.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "conform/parts/author.h"
 #include "suite.h"
 
-/* Fails with a free of a block of at least 3 MiB, under max_split_size_mb. */
+/* Fails if a block of at least 3 MiB is freed under max_split_size_mb. */
 static bool frees_a_large_block(void *arg, const struct trial *trial)
 {
 	unsigned *runs = arg;
@@ -49,7 +49,7 @@ START_TEST(test_only_what_fails_is_left)
 }
 END_TEST
 
-/* Requests about a block go with its alloc, whatever else fails. */
+/* Requests about a block are removed with its alloc, whatever else fails. */
 static bool is_whole(void *arg, const struct trial *trial)
 {
 	struct gp_trace *trace;

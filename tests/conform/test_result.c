@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a replay tells of its run is what one sees who looks at all memory after
- * each event; and a run that nobody looks at, that stops, or that is cut, tells
- * the same of what it ran.
+ * What a replay reports about its run agrees with a look at all memory after
+ * each event; and a run without such looks, one that stops, and one of a part
+ * of the events report the same for what they ran.
  */
 #include <stdlib.h>
 
@@ -14,18 +14,18 @@
 #include "same_states.h"
 #include "suite.h"
 
-#define SEEDS 8 /* of each class */
+#define SEEDS 8 /* in each class */
 
-/* ---- one who looks ---- */
+/* ---- looking at all memory ---- */
 
 struct seen {
 	const struct gp_device_trace *trace;
 	struct gp_moment *after; /* each event */
 	bool *is_served;	 /* each event */
-	struct gp_oom *failed;	 /* each event; what a failure would say */
+	struct gp_oom *failed;	 /* for each event: a failure of it */
 };
 
-/* Whether others than the block of an expandable segment share its segment. */
+/* Whether other blocks of an expandable segment share the segment. */
 static bool is_part(const struct gp_segment *s)
 {
 	return s->blocks > 1 && !s->is_expandable;
@@ -56,7 +56,7 @@ static struct gp_moment sum_of(const struct gp_state *state, uint64_t event)
 	return sum;
 }
 
-/* The free blocks that are of use to a request, and those that are not. */
+/* The free blocks that a request could use, and those that it could not. */
 static struct gp_oom failure_of(struct gp_allocator *allocator,
 				const struct gp_state *state,
 				const struct gp_event *event)
@@ -116,7 +116,7 @@ static void hear(void *arg, const struct gp_action *action, uint64_t event)
 	seen->is_served[event] |= action->kind == GP_ALLOC;
 }
 
-/* ---- what it must tell, of the first `count` events ---- */
+/* ---- the expected report, for the first `count` events ---- */
 
 static bool has_failed(const struct seen *seen, size_t i)
 {
@@ -261,7 +261,7 @@ static void keep(void *arg, struct gp_allocator *allocator, uint64_t event)
 	allocator->ops->state(allocator, arg);
 }
 
-/* Nobody looks but where most is in use. */
+/* There is a look only when most is in use. */
 static void check_quick(struct gp_replay_config config,
 			const struct gp_replay_result *looked,
 			const struct seen *seen)
@@ -402,8 +402,8 @@ START_TEST(test_a_result_is_what_one_sees_who_looks)
 }
 END_TEST
 
-/* Blocks that are freed at once, of sizes beside the limit of oversize ones and
- * of what is free. */
+/* Blocks that are freed at once, of sizes near the limit for oversize ones and
+ * near the free memory. */
 static void write_passing(struct trial *trial, struct dice *dice)
 {
 	static const uint64_t beside[] = { 0, 1, 512, 513, 2 * MIB };
@@ -415,7 +415,7 @@ static void write_passing(struct trial *trial, struct dice *dice)
 				 .capacity = 20 * limit * MIB };
 	snprintf(trial->conf, sizeof(trial->conf), "max_split_size_mb:%u",
 		 (unsigned)limit);
-	/* Several to a bin of the timeline, or nothing is done at once. */
+	/* Several events for each bin of the timeline, or no free at once. */
 	for (int i = 0; i < 2 * GP_BINS; i++) {
 		struct op op = { .kind = GP_ALLOC, .id = ++id };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What-ifs, made again by the plainest reading of their definitions (gpupool
- * help what-if): the same requests in the same order, and the same memory at
- * the start.
+ * What-ifs, computed again by a literal reading of their definitions (gpupool
+ * help what-if): they have the same requests in the same order, and the same
+ * memory at the start.
  */
 #include "study/what_if/what_if.h"
 
@@ -18,23 +18,23 @@
 
 #define NEVER UINT64_MAX
 
-/* ---- a program as a list, in which any place has room for more ---- */
+/* ---- a program as a list, with room for more events at any place ---- */
 
 struct item {
-	uint64_t before; /* an event of the trace; those added come first */
+	uint64_t before; /* the trace's event here; added ones precede */
 	uint64_t order;
-	bool is_own; /* that event itself */
+	bool is_own; /* it is that event itself */
 	struct gp_event event;
 };
 
 struct model {
 	const struct gp_trace *trace;
 	const struct gp_device_trace *of;
-	struct item *items; /* first the trace's own, in its order */
+	struct item *items; /* the trace's own events first, in their order */
 	size_t count;
 	uint32_t ids;
 	bool *drops;  /* by id: never requested, and free at the start */
-	bool no_wait; /* what is pending at the start is free */
+	bool no_wait; /* blocks pending free at the start are free */
 };
 
 static void leave_out(struct model *m, uint64_t i)
@@ -89,11 +89,11 @@ static struct model model_of(const struct gp_trace *trace, size_t d)
 
 /* ---- blocks ---- */
 
-/* The events of a block; NEVER: there is none. */
+/* The events of a block; NEVER: there is no such event. */
 struct life {
 	uint64_t born, freed, last_use;
 	uint64_t size;
-	bool is_used, is_private; /* by others; in any pool but the default */
+	bool is_used, is_private; /* by others; not in the default pool */
 };
 
 static struct life life_of(const struct model *m, uint32_t id)
@@ -157,7 +157,7 @@ static bool is_size(const char *which, uint64_t size)
 		 which);
 	ck_assert(gp_bytes_parse(first, &from));
 	ck_assert(gp_bytes_parse(dots ? dots + 2 : first, &to));
-	/* A report shows it as one of the two. */
+	/* A report would show the size as one of the two. */
 	gp_bytes_text(size, a);
 	return (size >= from && size <= to) ||
 	       !strcmp(a, gp_bytes_text(from, b)) ||
@@ -278,7 +278,7 @@ static uint64_t turn_of(const struct model *m, const struct life *lives,
 	return turn;
 }
 
-/* How many of the step's other blocks live shorter than that. */
+/* The number of other blocks of the step with a shorter life. */
 static uint64_t median_of(const struct model *m, const struct life *lives,
 			  uint64_t first, uint64_t end, uint64_t turn)
 {
@@ -348,7 +348,7 @@ static void recomputed(struct model *m, const bool *meant, const char *argument)
 	free(lives);
 }
 
-/* The least of a class's sizes that is no smaller. */
+/* The smallest size of the classes that is large enough. */
 static uint64_t class_of(uint64_t size, const char *classes)
 {
 	uint64_t steps = classes[4] ? strtoull(classes + 5, NULL, 10) : 1;
@@ -454,7 +454,7 @@ static void without_empty_cache(struct model *m, const bool *meant,
 			leave_out(m, i);
 }
 
-/* Takes the largest that is left, each time. */
+/* Takes the largest of the remaining blocks each time. */
 static void long_lived_first(struct model *m, const bool *meant,
 			     const char *argument)
 {
@@ -493,7 +493,7 @@ static void long_lived_first(struct model *m, const bool *meant,
 	free(lives);
 }
 
-/* Swaps neighbours until none is smaller than the next. */
+/* Swaps neighbours until none is smaller than the next one. */
 static void sorted(struct model *m, const bool *meant, const char *argument)
 {
 	bool swaps = true;
@@ -603,7 +603,7 @@ static void check_event(const struct gp_event *made,
 	ck_assert_int_eq(made->flags, event->flags & ~GP_REFUSED);
 }
 
-/* Ids are others, one for one. */
+/* Ids may differ, but correspond one to one. */
 static void check_id(uint32_t *numbers, uint32_t *taken, uint32_t id,
 		     uint32_t made)
 {
@@ -623,7 +623,7 @@ static uint8_t state_at_start(const struct model *m, const struct gp_block *b)
 		       : b->state;
 }
 
-/* Each 512 bytes are in a block of the same state; free ones are joined. */
+/* Every 512 bytes are in a block of the same state; free blocks are joined. */
 static void check_start(const struct model *m, const struct gp_state *made,
 			uint32_t *numbers, uint32_t *taken)
 {

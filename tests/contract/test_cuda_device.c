@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The device with real memory, on the runtime without a device: what it answers
- * and times, and whether it holds what is written.
+ * The device with real memory, on the CUDA runtime without a device: its
+ * answers and times, and whether the memory holds what is written.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "played.h"
 #include "trace_text.h"
 
-/* ---- memory that others hold, and calls that fail ---- */
+/* ---- memory used by others, and calls that fail ---- */
 
 static struct gp_device *fresh(struct gp_cuda **cuda, uint64_t capacity)
 {
@@ -68,7 +68,7 @@ START_TEST(test_a_range_is_mapped_whole_or_not_at_all)
 }
 END_TEST
 
-/* A start state's pages have no reservation of this process. */
+/* The pages of a start state are in no reservation of this process. */
 START_TEST(test_memory_of_a_start_state_is_taken_and_given_back)
 {
 	struct gp_cuda *cuda;
@@ -153,11 +153,11 @@ END_TEST
 
 /* ---- memory that holds what is written ---- */
 
-/* Stands behind the first device's addresses; a cudaMalloc that hands out
- * memory twice shifts what is written for every second block. */
+/* Stands for the memory at the first device's addresses; a cudaMalloc that
+ * hands out memory twice shifts the writes of every second block. */
 #define HELD (64 * MIB)
 static unsigned char *held;
-static uint64_t lost_from; /* writes above do not arrive */
+static uint64_t lost_from; /* writes at and above this are lost */
 
 static unsigned char *held_at(const void *device)
 {
@@ -236,7 +236,7 @@ START_TEST(test_blocks_are_read_as_written)
 }
 END_TEST
 
-/* The second segment's memory is the first one's. */
+/* The second segment has the same memory as the first. */
 START_TEST(test_memory_that_two_blocks_have_is_found)
 {
 	struct gp_memory_check memory;

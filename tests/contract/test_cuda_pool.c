@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cudaMallocAsync and cudaMallocManaged, on the runtime without a device.
+ * cudaMallocAsync and cudaMallocManaged, on the CUDA runtime without a device.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -81,7 +81,7 @@ START_TEST(test_a_pool_is_used_as_asked_and_left_as_found)
 	ck_assert_uint_eq(threshold_told, 3 * MIB);
 	ck_assert_uint_eq(threshold(), 0);
 	ck_assert_uint_eq(free_memory(), 80 * GIB);
-	/* A block whose streams are two others' frees behind both. */
+	/* A block with uses on two other streams is freed after both. */
 	ck_assert_uint_eq(simcuda_calls("cudaStreamWaitEvent"), 2);
 	ck_assert_uint_eq(simcuda_calls("cudaMallocAsync"), 2);
 	ck_assert_uint_eq(simcuda_calls("cudaFreeAsync"), 2);
@@ -102,7 +102,7 @@ static int managed(void **pointer, size_t size, unsigned flags)
 	return cudaMalloc(pointer, size);
 }
 
-/* More than the device has is no end of it. */
+/* Requests beyond the device's memory are served. */
 START_TEST(test_managed_memory_goes_beyond_the_device)
 {
 	struct gp_replay_result result;

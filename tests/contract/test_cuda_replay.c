@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Replays with real memory, on the runtime without a device: they must go as on
- * the simulated one, and leave nothing behind.
+ * Replays with real memory, on the CUDA runtime without a device: they must do
+ * the same as on the simulated device, and leave nothing behind.
  */
 #include <glob.h>
 #include <stdlib.h>
@@ -11,9 +11,9 @@
 #include "played.h"
 #include "trace_text.h"
 
-/* ---- beside the simulated device ---- */
+/* ---- compared with the simulated device ---- */
 
-/* Where a run's memory may end: by plan, or by what there is. */
+/* What limits a run's memory: the given capacity, or the memory that exists. */
 enum limit { PLANNED, REAL };
 
 static struct gp_replay_result replay_on_cuda(struct gp_replay_config config,
@@ -65,7 +65,7 @@ static bool has_others(const struct gp_device_trace *device)
 	return false;
 }
 
-/* What the start state needs must be there. */
+/* The memory for the start state must exist. */
 static bool starts_within(const struct gp_device_trace *device, uint64_t bytes)
 {
 	uint64_t sum = 0;

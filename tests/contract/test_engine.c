@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What every engine must do.  PyTorch's own takes part where one is prepared:
- * in torch/ of the build, by make torch-engine.
+ * What every engine must do. PyTorch's own engine is included if one is
+ * prepared: in torch/ of the build, by make torch-engine.
  */
 #include <dirent.h>
 #include <stdlib.h>
@@ -22,8 +22,8 @@
 static char torch_folder[512];
 static uint8_t torch_release;
 
-/* The last prepared engine by name, so that runs are alike: 2.0 has no
- * expandable segments. */
+/* The last prepared engine by name, so that all runs use the same one; 2.0 has
+ * no expandable segments. */
 static void find_torch(const char *build)
 {
 	struct dirent **names;
@@ -56,14 +56,14 @@ static bool is_torch(const struct gp_engine *engine)
 	return !strcmp(engine->name, "torch");
 }
 
-/* The driver's pool tells of no segments. */
+/* The driver's pool does not report segments. */
 static bool tells_segments(const struct gp_engine *engine)
 {
 	return strcmp(engine->name, "async") != 0;
 }
 
-/* Those that decide as PyTorch, or ask the device for each request; others have
- * what they want: a heap of pages, for example. */
+/* Engines that decide as PyTorch does, or ask the device for each request.
+ * Others obtain memory as they like: as a heap of pages, for example. */
 static bool has_two_segments(const struct gp_engine *engine)
 {
 	static const char *const names[] = { "caching", "torch", "direct",
@@ -75,7 +75,7 @@ static bool has_two_segments(const struct gp_engine *engine)
 	return false;
 }
 
-/* A loop test of Check has its engine's index as _i. */
+/* In a loop test of Check, _i is the engine's index. */
 static const struct gp_engine *engine_of(int index)
 {
 	size_t count;
@@ -88,7 +88,9 @@ static const struct gp_engine *engine_of(int index)
 		if (is_torch(engine) && !*torch_folder)                        \
 			skip_test("torch", "no engine is prepared: "           \
 					   "make torch-engine");               \
-		/* tests/cli/host_engines.sh has those of the host. */         \
+		/* Engines of the host are tested by                           \
+		 * tests/cli/host_engines.sh.                                  \
+		 */                                                            \
 		if (engine->needs && !is_torch(engine))                        \
 			return;                                                \
 	} while (0)
@@ -156,7 +158,7 @@ static int64_t current(const struct gp_replay_result *result,
 	return result->stats.by_pool[id][GP_STAT_ALL].current;
 }
 
-/* Blocks cover their segments, and all add up to the counters. */
+/* Blocks cover their segments, and their sums equal the counters. */
 static void check_state(const struct gp_replay_result *result)
 {
 	const struct gp_state *s = &result->end;
@@ -352,7 +354,7 @@ START_TEST(test_addresses_are_the_devices)
 }
 END_TEST
 
-/* Three pages, and one more behind them. */
+/* Three pages, and another one after them. */
 START_TEST(test_access_is_set_once_for_pages_mapped_at_once)
 {
 	const struct gp_engine *engine = engine_of(_i);
@@ -370,13 +372,14 @@ START_TEST(test_access_is_set_once_for_pages_mapped_at_once)
 			   "\"alloc\", \"id\": 2, \"size\": 20971520}]}]}",
 			   1 << 30, &log);
 	ck_assert_uint_eq(result.calls.access, count_of(&log, GP_SEGMENT_MAP));
-	if (has_two_segments(engine)) /* which have pages of 20 MiB */
+	if (has_two_segments(engine)) /* its pages have 20 MiB */
 		ck_assert_uint_eq(result.calls.map, 2 * result.calls.access);
 	gp_replay_release(&result);
 }
 END_TEST
 
-/* 64 TiB so often that the sums pass 2^63 stop at the largest number. */
+/* 64 TiB so many times that sums would pass 2^63: they stop at the largest
+ * number. */
 START_TEST(test_sums_of_sizes_do_not_overflow)
 {
 	const struct gp_engine *engine = engine_of(_i);
@@ -437,8 +440,8 @@ static uint64_t largest_in(struct gp_allocator *allocator)
 	return largest;
 }
 
-/* An engine that says by a shorter way than its state which free block is the
- * largest says the same. */
+/* An engine that has a shortcut to its largest free block reports the same
+ * block as in its state. */
 static void expect_largest(struct gp_allocator *allocator)
 {
 	struct gp_rng rng = { 1 };
@@ -462,7 +465,8 @@ static void expect_largest(struct gp_allocator *allocator)
 	}
 }
 
-/* Others' free blocks are not what lies between blocks: two buddies are two. */
+/* Others may have free blocks next to each other: two buddies are two
+ * blocks. */
 static bool has_free_blocks_between(const struct gp_engine *engine)
 {
 	return has_two_segments(engine) || !tells_segments(engine) ||
@@ -500,7 +504,7 @@ START_TEST(test_largest_free_block_is_in_its_state)
 }
 END_TEST
 
-/* gpupool check-engine's. */
+/* The checks of gpupool check-engine. */
 START_TEST(test_promises_are_kept)
 {
 	const struct gp_engine *engine = engine_of(_i);
@@ -521,7 +525,7 @@ START_TEST(test_promises_are_kept)
 }
 END_TEST
 
-/* ---- what programs do seldom ---- */
+/* ---- what programs rarely do ---- */
 
 /* "alloc ID SIZE; use ID STREAM; free ID; ..." as events. */
 static const char *const words[][2] = {
@@ -546,7 +550,7 @@ static const char *const words[][2] = {
 	  "{\"op\": \"set_allocator_settings\", \"conf\": \"%s\"}" },
 };
 
-/* A trace of them on a device of 1 GiB; start: a key of the device, or "". */
+/* Their trace, on a device of 1 GiB; start: a key of the device, or "". */
 static const char *trace_from(const char *start, const char *events)
 {
 	static char text[4096];
@@ -572,7 +576,7 @@ static const char *trace_from(const char *start, const char *events)
 	return text;
 }
 
-/* What it can, of calls that need not be there. */
+/* Which of the optional functions it has. */
 static const struct gp_allocator_ops *ops_of(const struct gp_engine *engine)
 {
 	const uint64_t stream = 0;
@@ -657,7 +661,8 @@ START_TEST(test_all_that_was_counted_is_forgotten)
 }
 END_TEST
 
-/* Half of the device, then more than all of it, which is no fraction. */
+/* Half of the device, then more than all of it, which is not a valid
+ * fraction. */
 START_TEST(test_fraction_is_a_limit)
 {
 	const struct gp_engine *engine = engine_of(_i);
@@ -678,7 +683,7 @@ START_TEST(test_fraction_is_a_limit)
 }
 END_TEST
 
-/* The event by which a block was free, or SIZE_MAX. */
+/* The event after which a block was free, or SIZE_MAX. */
 static size_t completed_by(const struct log *log, uint32_t id)
 {
 	for (size_t i = 0; i < log->count; i++)
@@ -688,8 +693,8 @@ static size_t completed_by(const struct log *log, uint32_t id)
 	return SIZE_MAX;
 }
 
-/* Where the free itself does not wait, as cudaFree does.  Allocators look at
- * the next request whether the work is done. */
+/* If the free itself does not wait, as cudaFree does. Allocators check at the
+ * next request whether the work is complete. */
 START_TEST(test_a_block_waits_for_each_stream)
 {
 	const struct gp_engine *engine = engine_of(_i);
@@ -731,8 +736,8 @@ START_TEST(test_a_wait_for_one_block_frees_it)
 }
 END_TEST
 
-/* Nothing is known of the stream that it was used on, and so of others' work
- * there. */
+/* Nothing is known about the stream of the use, so nothing is known about
+ * others' work on it. */
 START_TEST(test_a_wait_for_one_block_frees_no_other)
 {
 	const struct gp_engine *engine = engine_of(_i);
@@ -752,7 +757,8 @@ START_TEST(test_a_wait_for_one_block_frees_no_other)
 }
 END_TEST
 
-/* A block in use, one that waits for another stream, and free memory. */
+/* A block in use, one that is pending free for another stream, and free
+ * memory. */
 #define START                                                                  \
 	"\"start\": {\"segments\": [{\"address\": 1073741824, "                \
 	"\"total_size\": 20971520, \"blocks\": ["                              \
@@ -779,8 +785,8 @@ START_TEST(test_a_start_is_given_back)
 }
 END_TEST
 
-/* What is captured has a pool of its own, which goes back when no graph needs
- * it any more; two graphs may be captured one behind the other. */
+/* Captured blocks have a private pool, which is released when no graph needs it
+ * any more; two graphs may be captured one after another. */
 START_TEST(test_a_graphs_pool_goes_back)
 {
 	const struct gp_engine *engine = engine_of(_i);
@@ -805,7 +811,7 @@ START_TEST(test_a_graphs_pool_goes_back)
 }
 END_TEST
 
-/* Settings that an engine has no use for are none of its business. */
+/* Settings that an engine does not use do not affect it. */
 START_TEST(test_settings_change_while_it_runs)
 {
 	const struct gp_engine *engine = engine_of(_i);
@@ -825,7 +831,8 @@ START_TEST(test_settings_change_while_it_runs)
 }
 END_TEST
 
-/* Engines that place a start's blocks anew may have no room for them. */
+/* Engines that place the blocks of a start state again may have no room for
+ * them. */
 START_TEST(test_a_start_that_does_not_fit)
 {
 	const struct gp_engine *engine = engine_of(_i);

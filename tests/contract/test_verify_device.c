@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Replays on a device beside simulated ones, where that device is another. */
+/* Replays on a device compared with simulated ones, if the device differs. */
 #include "replay/verify/verify.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ static const char three_blocks[] =
 		   "{\"op\": \"free\", \"id\": 0}, "
 		   "{\"op\": \"alloc\", \"id\": 2, \"size\": 62914560}");
 
-/* It has less than it is thought to have. */
+/* The device has less memory than expected. */
 static struct gp_device *make_smaller(void *arg, uint32_t ordinal,
 				      uint64_t capacity)
 {
@@ -23,8 +23,8 @@ static struct gp_device *make_smaller(void *arg, uint32_t ordinal,
 	return gp_sim_create(ordinal, *(const uint64_t *)arg);
 }
 
-/* Its addresses are its own: of blocks by its number, of reservations as
- * somebody has reserved there before. */
+/* The device has its own addresses: for blocks by its number, and for
+ * reservations as if somebody else had reserved there before. */
 static struct gp_device *make_elsewhere(void *arg, uint32_t ordinal,
 					uint64_t capacity)
 {
@@ -90,7 +90,7 @@ START_TEST(test_a_device_that_runs_out_parts_there)
 }
 END_TEST
 
-/* At most four that are alike, and four from the first difference on. */
+/* At most four actions that agree, and four from the first difference on. */
 START_TEST(test_what_both_did_around_the_difference_is_kept)
 {
 	static const struct {
@@ -124,7 +124,8 @@ START_TEST(test_what_both_did_around_the_difference_is_kept)
 }
 END_TEST
 
-/* ---- an engine that its second time does not tell of the last request ---- */
+/* ---- an engine that, in its second run, does not report the last request
+ * ---- */
 
 static void (*hear)(void *arg, const struct gp_action *action);
 
@@ -161,7 +162,8 @@ START_TEST(test_where_one_does_nothing_more_is_the_others_request)
 }
 END_TEST
 
-/* A request of a pool, beside free blocks of others: one as large as it. */
+/* A request to a pool, with free blocks of other pools, one of them as
+ * large. */
 static const char in_a_pool[] =
 	ONE_DEVICE("{\"op\": \"alloc\", \"id\": 0, \"size\": 20971520}, "
 		   "{\"op\": \"alloc\", \"id\": 1, \"size\": 41943040}, "
@@ -187,7 +189,8 @@ START_TEST(test_blocks_that_it_could_have_taken_are_listed)
 }
 END_TEST
 
-/* What goes back to the device, others take, and comes again. */
+/* Memory that is returned to the device is used by others, and obtained
+ * again. */
 static const char comes_and_goes[] =
 	ONE_DEVICE("{\"op\": \"alloc\", \"id\": 0, \"size\": 20971520}, "
 		   "{\"op\": \"alloc\", \"id\": 1, \"size\": 41943040}, "
@@ -219,14 +222,14 @@ START_TEST(test_addresses_of_a_device_may_be_its_own)
 }
 END_TEST
 
-/* ---- an engine that does something else in the second run ---- */
+/* ---- an engine that acts differently in the second run ---- */
 
 enum contrary { SWAPS, MISCOUNTS, REFUSES };
 
 static enum contrary contrary;
 static bool is_second;
 
-/* Of the allocator that is being made; one lives at a time. */
+/* The allocator that is being created; only one exists at a time. */
 static struct {
 	struct gp_allocator_config config;
 	struct gp_allocator_ops ops;
@@ -243,7 +246,7 @@ static struct gp_device *make_second(void *arg, uint32_t ordinal,
 	return gp_sim_create(ordinal, capacity);
 }
 
-/* Two completions that follow one another, the other way round. */
+/* Two neighbouring completions are exchanged. */
 static void swap(void *arg, const struct gp_action *action)
 {
 	struct gp_action held = second.held;
@@ -335,7 +338,8 @@ static struct gp_verify_result differ(const char *text, uint8_t release,
 	"{\"op\": \"capture_begin\", \"pool\": [0, 1], \"stream\": 16}, "      \
 	"{\"op\": \"capture_end\", \"pool\": [0, 1]}, "
 
-/* PyTorch walks them by the hash of a pointer, in some releases always. */
+/* PyTorch iterates over these by the hash of a pointer, in some releases
+ * always. */
 START_TEST(test_the_order_of_completions_may_be_open)
 {
 	static const struct {
@@ -389,8 +393,8 @@ START_TEST(test_the_request_behind_which_a_counter_differs_is_found)
 }
 END_TEST
 
-/* Those of its stream that are large enough, the smallest first: not the rest
- * of the small segment, and not what another stream left. */
+/* The blocks of its stream that are large enough, the smallest first; but not
+ * the rest of the small segment, and not those of another stream. */
 START_TEST(test_free_blocks_that_a_request_could_take_are_kept)
 {
 	struct gp_verify_result result = differ(
@@ -442,7 +446,7 @@ END_TEST
 
 #define NUMBERS (sizeof(struct gp_stats) / sizeof(int64_t))
 
-/* Each number of the statistics is told once, under its own name. */
+/* Each number of the statistics is reported once, by its own name. */
 START_TEST(test_every_counter_has_a_name_of_its_own)
 {
 	union {
@@ -492,7 +496,7 @@ START_TEST(test_what_does_not_fit_is_not_run)
 	ck_assert(result.is_too_large);
 	ck_assert(!result.first.is_there);
 	ck_assert_uint_eq(result.peak, 120 * MIB);
-	/* Just enough. */
+	/* Exactly enough. */
 	result = verify((struct gp_verify_config){ .make_device = make_smaller,
 						   .make_device_arg = &bytes,
 						   .room = bytes });

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing a trial: its settings, its devices, and its course. */
+/* Generating a trial: its settings, its devices, and its course. */
 #include "author.h"
 
 #include <inttypes.h>
@@ -13,7 +13,7 @@ static void throw_features(struct author *author, const struct trial_class *of)
 			author->features |= bit;
 }
 
-/* cudaStream_t is a pointer; their hashes decide an order. */
+/* cudaStream_t is a pointer, whose hash determines an order. */
 static void throw_streams(struct author *author)
 {
 	static const size_t few[] = { 2, 3, 3, 5, 9 };
@@ -49,8 +49,8 @@ static void throw_capacity(struct author *author)
 		trial->capacity = DICE_PICK(&author->dice, tight) * MIB;
 	if (author->features & TIGHT && dice_permille(&author->dice, 200))
 		trial->capacity += dice_below(&author->dice, 2 * MIB);
-	/* Expandable segments map a large device page by page until it is full:
-	 * that takes seconds. */
+	/* Expandable segments map a large device page by page until it is full,
+	 * which takes seconds. */
 	author->sizes.absurd =
 		author->features & TIGHT ? UINT64_C(1) << 50 : 3 * MIB;
 	third = trial->capacity / 3;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The author writes trials: a seed and a class decide all of it.
+ * The author generates trials; a seed and a class determine all of a trial.
  *
  *     author.c  the trial: its settings, devices, streams and course
- *     desk.c    one device's program: what lives, and requests about it
+ *     desk.c    one device's program: its live blocks, and requests about them
  *     turn.c    the rarer requests, one function each
  */
 #ifndef CONFORM_AUTHOR_H
@@ -65,7 +65,7 @@ struct author {
 	size_t desk_count;
 };
 
-/* trial is the caller's: trial_release. */
+/* The caller calls trial_release() on trial. */
 void author_write(struct trial *trial, uint64_t seed,
 		  const struct trial_class *of);
 
@@ -76,9 +76,10 @@ void desk_free(struct author *author, struct desk *desk);
 void desk_burst(struct author *author, struct desk *desk);
 void desk_end(struct author *author, struct desk *desk);
 
-/* turn.c: whether it was another request's turn than one for a block's. */
+/* turn.c: whether another kind of request took this turn, rather than one for
+ * or about a block. */
 bool turn_take(struct author *author, struct desk *desk);
-/* The settings of LIMIT. */
+/* The settings that LIMIT needs. */
 void turn_limit(struct author *author, struct desk *desk);
 void turn_end_routes(struct author *author, struct desk *desk);
 

@@ -8,7 +8,7 @@
 
 #include "classes.h"
 
-/* Each returns false where it has nothing to say. */
+/* Each returns false if it writes nothing. */
 
 static bool throw_split(struct conf *conf, struct dice *dice, char *text,
 			size_t room)
@@ -163,8 +163,8 @@ static bool throw_reserve(struct conf *conf, struct dice *dice, char *text,
 	return true;
 }
 
-/* In the order of enum conf_bit, except that what others build on is thrown
- * first. */
+/* In the order of enum conf_bit, except that settings on which others depend
+ * are thrown first. */
 static const struct setting {
 	unsigned bit;
 	uint8_t since;
@@ -217,7 +217,7 @@ static unsigned throw_bits(struct dice *dice, uint8_t era, unsigned always,
 	return bits;
 }
 
-/* So that old releases get their part of classes that know every setting. */
+/* So that old releases also get trials of classes that use every setting. */
 static uint8_t throw_era(struct dice *dice, unsigned always)
 {
 	static const uint8_t eras[] = { 1, 6, 10, 11, 15, 15 };
@@ -235,7 +235,7 @@ void conf_throw(struct conf *conf, struct dice *dice, unsigned always,
 	*conf = (struct conf){ .large = 20, .rounding = 20 };
 	conf->era = throw_era(dice, always);
 	conf->bits = throw_bits(dice, conf->era, always, sometimes);
-	/* Rounding matters only beside a limit. */
+	/* This rounding has an effect only together with a split limit. */
 	if (conf->bits & CONF_NON_SPLIT_ROUNDING)
 		conf->bits |= CONF_SPLIT;
 	write_all(conf, dice, conf->bits, text, room);
@@ -250,7 +250,7 @@ void conf_change(struct conf *conf, struct dice *dice, unsigned allowed,
 	if (conf->split)
 		allowed &= ~(unsigned)CONF_EXPANDABLE;
 	bits = throw_bits(dice, conf->era, 0, allowed);
-	/* A change that does not name the limit takes it away. */
+	/* A change that does not name the limit removes it. */
 	if (conf->split && dice_permille(dice, 600))
 		bits |= CONF_SPLIT;
 	if (!(bits & CONF_SPLIT))

@@ -10,23 +10,23 @@
 #include "dice.h"
 
 struct conf {
-	uint8_t era;	   /* settings of a later release are not used */
-	unsigned bits;	   /* enum conf_bit: the settings that are there */
+	uint8_t era;	   /* settings of later releases are not used */
+	unsigned bits;	   /* enum conf_bit: the settings in use */
 	uint64_t split;	   /* MiB; 0: no limit */
 	uint64_t large;	   /* MiB */
 	uint64_t rounding; /* MiB */
 	bool is_moving;	   /* this is a change */
 };
 
-/* Throws the settings of a start: all of always, some of sometimes. */
+/* Throws the settings for the start: all of always, and some of sometimes. */
 void conf_throw(struct conf *conf, struct dice *dice, unsigned always,
 		unsigned sometimes, char *text, size_t room);
 
 /*
- * Throws a change of settings, but not one under which PyTorch gives cudaFree a
- * part of a segment: release_available_cached_blocks takes a block as large as
- * max_split_size for a whole segment, which is so only as long as that limit
- * never sinks, and as blocks of expandable segments do not stay behind.
+ * Throws a change of settings, except one under which PyTorch passes a part of
+ * a segment to cudaFree: release_available_cached_blocks takes a block of
+ * max_split_size or more for a whole segment. That is true only as long as this
+ * limit is never lowered, and no blocks of expandable segments remain.
  */
 void conf_change(struct conf *conf, struct dice *dice, unsigned allowed,
 		 char *text, size_t room);

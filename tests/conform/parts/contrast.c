@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Our engine and PyTorch's own beside each other. */
+/* Comparing our engine with PyTorch's own. */
 #include "contrast.h"
 
 #include <inttypes.h>
@@ -47,7 +47,8 @@ static void name_deed(const struct outcome *outcome, size_t i, char *text,
 			 outcome->deeds[i].event);
 }
 
-/* The index of the first that differs; the longer one's end if none does. */
+/* The index of the first action that differs; if none does, the end of the
+ * longer list. */
 static size_t first_difference(const struct outcome *a, const struct outcome *b)
 {
 	size_t i = 0;
@@ -95,14 +96,14 @@ static uint32_t sort_of(const struct outcome *a, const struct outcome *b,
 	       (x->addr != y->addr) << 3 | (x->size != y->size) << 4;
 }
 
-/* ---- both ---- */
+/* ---- both engines ---- */
 
 struct pair {
 	struct outcome ours, theirs;
-	bool is_strict; /* also in the order of what PyTorch leaves open */
+	bool is_strict; /* also compare orders that PyTorch leaves open */
 };
 
-/* What differs first; false: nothing. */
+/* Finds the first difference; false: there is none. */
 static bool find_difference(struct contrast *contrast, struct pair *pair)
 {
 	const struct outcome *ours = &pair->ours, *theirs = &pair->theirs;
@@ -147,7 +148,7 @@ static enum verdict run_again(const struct pair *pair,
 	return verdict;
 }
 
-/* Before a request. */
+/* The difference is before this request. */
 static bool is_released(const struct gp_device_trace *trace, uint64_t event,
 			uint16_t pool)
 {
@@ -160,8 +161,8 @@ static bool is_released(const struct gp_device_trace *trace, uint64_t event,
 
 /*
  * A released pool is erased when it has no segments of its own left, even if
- * blocks of it live, as in expandable segments; the pool that PyTorch names for
- * their frees is read from where it was.
+ * some of its blocks are live, as in expandable segments. The pool that PyTorch
+ * names when these are freed is read from erased memory.
  */
 static bool names_an_erased_pool(const struct contrast *contrast,
 				 const struct pair *pair,
@@ -183,8 +184,8 @@ static bool has_segment(const struct gp_state *state, uint64_t addr)
 	return false;
 }
 
-/* Its snapshot does not list such a pool's free blocks, nor what lies behind
- * one in a segment. */
+/* The snapshot does not list such a pool's free blocks, nor the blocks after
+ * one in its segment. */
 static bool hides_an_erased_pool(const struct contrast *contrast,
 				 const struct pair *pair,
 				 const struct gp_device_trace *trace)
@@ -230,7 +231,8 @@ static void judge(struct contrast *contrast, struct pair *pair,
 		contrast->verdict = run_again(pair, of);
 }
 
-/* What PyTorch did before its process died; of the last request, all or not. */
+/* What PyTorch did before its process died; the last request may be
+ * incomplete. */
 static enum verdict judge_crash(struct contrast *contrast, struct pair *pair,
 				const struct gp_device_trace *trace)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One device's program: blocks that come and go. */
+/* The program of one device: blocks that are allocated and freed. */
 #include "author.h"
 
 void desk_add(struct author *author, struct desk *desk, struct op op)
@@ -20,7 +20,7 @@ static void record_stream(struct author *author, struct desk *desk)
 	struct op op = { .kind = GP_RECORD_STREAM };
 	uint64_t which = dice_below(&author->dice, desk->live_count);
 
-	/* Mostly the newest; on its own stream it means nothing. */
+	/* Mostly the newest block; a use on its own stream has no effect. */
 	if (dice_permille(&author->dice, 500))
 		which = desk->live_count - 1;
 	op.id = desk->live[which].id;
@@ -29,7 +29,7 @@ static void record_stream(struct author *author, struct desk *desk)
 	desk_add(author, desk, op);
 }
 
-/* What is left of the memory, by what the program knows of it. */
+/* The memory that is left, as far as the program knows. */
 static uint64_t about_what_is_left(struct author *author,
 				   const struct desk *desk)
 {
@@ -45,7 +45,7 @@ static uint64_t about_what_is_left(struct author *author,
 static void keep(struct desk *desk, uint64_t id, uint64_t size)
 {
 	desk->live[desk->live_count++] = (struct block_live){ id, size };
-	/* Most requests that can never be served are of absurd sizes. */
+	/* Most requests that can never be served have absurd sizes. */
 	if (size < UINT64_C(1) << 40)
 		desk->live_bytes += size;
 }
@@ -107,7 +107,7 @@ void desk_free(struct author *author, struct desk *desk)
 		free_at(author, desk, choose_victim(author, desk));
 }
 
-/* As the forward and the backward pass of a step. */
+/* Like the forward and backward passes of a step. */
 void desk_burst(struct author *author, struct desk *desk)
 {
 	size_t n = (size_t)dice_between(&author->dice, 4, 24);

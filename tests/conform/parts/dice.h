@@ -3,8 +3,8 @@
  * Random numbers for the generator: splitmix64, so that a seed gives the same
  * case on every machine.
  *
- * The order of calls decides what comes out, and C leaves the order of a call's
- * arguments open: never two throws in one expression.
+ * The order of calls determines the result, and C leaves the order in which
+ * arguments are evaluated open, so an expression must not have two throws.
  */
 #ifndef CONFORM_DICE_H
 #define CONFORM_DICE_H
@@ -17,14 +17,14 @@ struct dice {
 	uint64_t state;
 };
 
-/* What is thrown depends on both. */
+/* The result depends on both. */
 void dice_init(struct dice *dice, uint64_t seed, const char *name);
 uint64_t dice_next(struct dice *dice);
 
 /* 0 to n - 1; n is not 0. */
 uint64_t dice_below(struct dice *dice, uint64_t n);
 
-/* Both ends included. */
+/* Both ends are included. */
 uint64_t dice_between(struct dice *dice, uint64_t low, uint64_t high);
 
 bool dice_permille(struct dice *dice, unsigned permille);

@@ -150,7 +150,7 @@ bool figures_differ(const struct outcome *ours, const struct outcome *theirs,
 		       (int64_t)b->refused);
 }
 
-/* ---- one after the other ---- */
+/* ---- each number in turn ---- */
 
 static void tell_stat(const struct gp_stat *stat,
 		      void (*number)(void *arg, uint64_t number), void *arg)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Goldens: hashes of outcomes, and the lines they stand in. */
+/* Goldens: hashes of outcomes, and the lines of their files. */
 #include "golden.h"
 
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 
 /* ---- hashes ---- */
 
-/* One round of FNV-1a on 64 bits, with a shift so that high bits reach low
+/* One round of FNV-1a on 64 bits, with a shift by which high bits affect low
  * ones. */
 static void mix(uint64_t *hash, uint64_t number)
 {
@@ -101,7 +101,7 @@ static uint32_t scan_releases(const char *text)
 	return releases;
 }
 
-/* A hash that was read is its own short form. */
+/* A hash that was read is already short. */
 bool golden_scan(struct golden *golden, const char *line)
 {
 	uint32_t deeds[GOLDEN_QUARTERS], counters, state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How far PyTorch is a measure. */
+/* How far PyTorch can be compared. */
 #include "horizon.h"
 
 #include <stdlib.h>
@@ -8,10 +8,10 @@
 #include "base/mem.h"
 
 /*
- * From 2.4 on a use that is recorded while routing is on, from 2.13 on during a
- * capture, is kept by the heap address of its Block, which a later Block can
- * have as well; and from 2.9 on blocks freed meanwhile are completed in the
- * order of these addresses.
+ * From 2.4 on, a use that is recorded while routing is on (from 2.13 on: during
+ * a capture) is stored under the heap address of its Block, which a later Block
+ * may get as well. From 2.9 on, blocks that were freed in the meantime are
+ * completed in the order of these addresses.
  */
 #define HEAP_FIRST	   4
 #define HEAP_ORDER_FIRST   9
@@ -36,7 +36,7 @@ static int routing_step(const struct gp_event *event, uint8_t release)
 	}
 }
 
-/* The first request with which a Block's heap address begins to matter. */
+/* The first request for which the heap address of a Block matters. */
 static uint64_t first_heap_event(const struct gp_device_trace *trace,
 				 uint8_t release)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How far PyTorch is a measure: the first request of a device behind which what
- * it does is an accident.
+ * How far PyTorch can be compared: the first request of a device after which
+ * its behaviour depends on chance.
  */
 #ifndef CONFORM_HORIZON_H
 #define CONFORM_HORIZON_H

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An allocator on a simulated device, which a test gives requests one by one.
- */
+/* An allocator on a simulated device, which a test calls request by request. */
 #ifndef CONFORM_ONE_H
 #define CONFORM_ONE_H
 
@@ -20,13 +19,13 @@ struct answer {
 	uint64_t addr;
 };
 
-/* For the device's program and a block of id of->block_ids. start: NULL: with
- * nothing. */
+/* For the program of a device, and a block whose id is of->block_ids. start:
+ * NULL: empty. */
 struct one *one_make(const struct gp_trace *trace,
 		     const struct gp_device_trace *of,
 		     const struct gp_settings *settings,
 		     const struct gp_state *start);
-/* NULL: not possible now. */
+/* NULL: impossible in this state. */
 struct one *one_copy(const struct one *one);
 void one_drop(struct one *one);
 

@@ -66,7 +66,7 @@ bool deed_equal(const struct deed *a, const struct deed *b, uint8_t release)
 	       (x->pool == y->pool || !deed_has_pool(release));
 }
 
-/* ---- the order that does not count ---- */
+/* ---- the order that is not compared ---- */
 
 static bool is_unordered(const struct deed *deed)
 {
@@ -86,7 +86,7 @@ static int by_address(const void *a, const void *b)
 	       (x->action.addr < y->action.addr);
 }
 
-/* The end of the neighbours that deed i is the first of. */
+/* The end of the group of neighbours that begins with deed i. */
 static size_t end_of_run(const struct outcome *outcome, size_t i)
 {
 	const struct deed *first = &outcome->deeds[i++];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The outcome of a trial: every action and counter, and the memory at the end,
- * of one engine as one release.
+ * for one engine as one release.
  */
 #ifndef CONFORM_OUTCOME_H
 #define CONFORM_OUTCOME_H
@@ -13,7 +13,7 @@
 
 struct deed {
 	struct gp_action action;
-	uint64_t event; /* the request that it answers */
+	uint64_t event; /* the request that caused it */
 };
 
 struct outcome {
@@ -27,22 +27,22 @@ struct outcome_of {
 	const struct gp_trace *trace;
 	uint32_t device; /* index */
 	uint8_t release;
-	const char *torch_lib; /* PyTorch's own; NULL: ours */
+	const char *torch_lib; /* PyTorch's own; NULL: gpupool's */
 };
 
-/* GP_INPUT: that release does not take the settings. */
+/* GP_INPUT: that release refuses the settings. */
 enum gp_status outcome_run(struct outcome *outcome, const struct outcome_of *of,
 			   struct gp_diag *diag);
 void outcome_release(struct outcome *outcome);
 
 /*
- * Puts neighbours in the order of their addresses where PyTorch's depends on
- * the addresses of its own objects: free_completed, and segments given back.
+ * Sorts neighbours by address where PyTorch's order depends on the addresses of
+ * its own objects: free_completed, and released segments.
  */
 void outcome_settle(struct outcome *outcome);
 
 bool deed_equal(const struct deed *a, const struct deed *b, uint8_t release);
-/* Of the parts that a release tells. */
+/* Includes only what a release reports. */
 bool deed_has_pool(uint8_t release);
 
 #endif

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "simplify.h"
 
-/* Ends behind this many rounds, even if the last one still found something. */
+/* The most rounds, even if the last one still found something. */
 #define ROUNDS 8
 
 static bool is_about_block(const struct op *op)
@@ -28,7 +28,8 @@ static uint64_t last_id(const struct trial *trial)
 	return last;
 }
 
-/* Without the requests from begin to end, nor those about their blocks. */
+/* The trial without the requests from begin to end, and without those about
+ * their blocks. */
 static void leave_out(struct trial *to, const struct trial *from, size_t begin,
 		      size_t end)
 {
@@ -68,7 +69,8 @@ static bool cut(struct trial *trial, const struct reducer *reducer, size_t step)
 	bool has_cut = false;
 	size_t end = trial->count;
 
-	/* From the end: what stands behind the failure goes at once. */
+	/* From the end, so that requests after the failure are removed
+	 * first. */
 	while (end) {
 		size_t begin = end > step ? end - step : 0;
 		struct trial smaller;
@@ -89,7 +91,7 @@ static bool cut_all(struct trial *trial, const struct reducer *reducer)
 	return has_cut;
 }
 
-/* Ids in the order of their allocs, from 1. */
+/* Numbers blocks in the order of their allocs, from 1. */
 static void number_anew(struct trial *trial)
 {
 	uint64_t next = 0;

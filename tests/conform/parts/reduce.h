@@ -6,12 +6,12 @@
 #include "trial.h"
 
 struct reducer {
-	/* Whether this one still fails. */
+	/* Whether this trial still fails. */
 	bool (*fails)(void *arg, const struct trial *trial);
 	void *arg;
 };
 
-/* trial fails and, cut down, still does. */
+/* trial fails, and still does when it has been cut down. */
 void reduce(struct trial *trial, const struct reducer *reducer);
 
 #endif

@@ -6,8 +6,7 @@
 
 /* ---- settings ---- */
 
-/* The end of the setting that begins at text: a list holds commas of its own.
- */
+/* The end of the setting that begins at text; a list has commas of its own. */
 static const char *setting_end(const char *text)
 {
 	int depth = 0;
@@ -17,7 +16,7 @@ static const char *setting_end(const char *text)
 	return text;
 }
 
-/* Without the setting at text; the comma that is left over goes too. */
+/* Removes the setting at text, and the comma that is then left over. */
 static void drop_setting(char *conf, size_t at)
 {
 	const char *end = setting_end(conf + at);
@@ -80,7 +79,7 @@ static bool try_size(struct trial *trial, const struct reducer *reducer,
 	return reduce_try(trial, &simpler, reducer);
 }
 
-/* The least size, or a round one. */
+/* The smallest size, or a round one. */
 static bool simplify_size(struct trial *trial, const struct reducer *reducer,
 			  size_t i)
 {

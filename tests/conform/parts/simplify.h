@@ -5,10 +5,10 @@
 
 #include "reduce.h"
 
-/* Whether anything could be made simpler. */
+/* Whether anything could be simplified. */
 bool simplify(struct trial *trial, const struct reducer *reducer);
 
-/* Takes smaller in the place of trial if it fails too, or releases it. */
+/* Replaces trial by smaller if that fails too; otherwise releases smaller. */
 bool reduce_try(struct trial *trial, struct trial *smaller,
 		const struct reducer *reducer);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The sizes that a trial asks for. */
+/* The sizes that a trial requests. */
 #include "sizes.h"
 
 #include "classes.h"
@@ -7,7 +7,7 @@
 
 #define KIB UINT64_C(1024)
 
-/* ---- beside a limit ---- */
+/* ---- near a limit ---- */
 
 static uint64_t constant(const struct sizes *sizes, struct dice *dice)
 {
@@ -57,10 +57,10 @@ static uint64_t beside(const struct sizes *sizes, struct dice *dice)
 	return at > by ? at - by : 1;
 }
 
-/* ---- ordinary ---- */
+/* ---- ordinary sizes ---- */
 
 struct range {
-	unsigned permille; /* up to here */
+	unsigned permille; /* up to this value */
 	uint64_t low, high;
 };
 

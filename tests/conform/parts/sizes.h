@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The sizes that a trial asks for. */
+/* The sizes that a trial requests. */
 #ifndef CONFORM_SIZES_H
 #define CONFORM_SIZES_H
 
@@ -13,9 +13,9 @@
 struct sizes {
 	const struct conf *conf;
 	uint64_t most;		   /* bytes, of an ordinary request */
-	uint64_t absurd;	   /* bytes, that no device has */
-	bool is_beside;		   /* mostly sizes beside a limit */
-	uint64_t kept[SIZES_KEPT]; /* asked for before: programs repeat */
+	uint64_t absurd;	   /* bytes, more than any device has */
+	bool is_beside;		   /* mostly sizes near a limit */
+	uint64_t kept[SIZES_KEPT]; /* requested before: programs repeat */
 	size_t count;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The releases of a run, and how its trials came out in each. */
+/* The releases of a run, and the outcomes of its trials in each. */
 #include "gpupool/knob.h"
 #include "tally.h"
 

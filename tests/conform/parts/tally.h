@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The releases of a run, and how its trials came out in each. */
+/* The releases of a run, and the outcomes of its trials in each. */
 #ifndef CONFORM_TALLY_H
 #define CONFORM_TALLY_H
 
@@ -22,11 +22,12 @@ struct tally {
 	uint64_t missing; /* not prepared */
 };
 
-/* false: that is no release, or one too many.  One that is not prepared is
- * told on standard output and counted. */
+/* false: there is no such release, or there are too many. A release that is not
+ * prepared is named on standard output, and counted. */
 bool tally_add(struct tally *tally, const char *engines, const char *name);
 
-/* The last line is "N passed, N failed, N skipped"; what main returns. */
+/* Prints the last line, "N passed, N failed, N skipped"; returns main()'s exit
+ * status. */
 int tally_print(const struct tally *tally, FILE *out);
 
 #endif

@@ -31,7 +31,7 @@ struct op *trial_add(struct trial *trial, const struct op *op)
 }
 
 /*
- * The first release that knows all settings of a change.  One that refuses a
+ * The first release that has all settings of a change. A release that refuses a
  * change half-way may be left without max_split_size; see conf_change.
  */
 static uint8_t conf_since(const char *conf)
@@ -50,8 +50,8 @@ static uint8_t conf_since(const char *conf)
 	return since;
 }
 
-/* MemPools came in steps; before 2.3 nothing but a capture routes, which is
- * told by its stream. */
+/* MemPools were introduced in steps; before 2.3, only a capture routes, and it
+ * is identified by its stream. */
 static uint8_t op_since(const struct op *op)
 {
 	switch (op->kind) {

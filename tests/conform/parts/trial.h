@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A trial: a program's requests and the settings and devices it runs under.
+ * A trial: a program's requests, and the settings and devices under which it
+ * runs.
  *
- * It is what the generator makes and the reducer cuts down; a trace, which
- * never changes, is made of it to run it.
+ * The generator makes trials, and the reducer cuts them down. To run one, it is
+ * turned into a trace, which never changes.
  */
 #ifndef CONFORM_TRIAL_H
 #define CONFORM_TRIAL_H
@@ -45,16 +46,17 @@ void trial_release(struct trial *trial);
 void trial_copy(struct trial *to, const struct trial *from);
 struct op *trial_add(struct trial *trial, const struct op *op);
 
-/* The first release, 2.x, whose allocator has all of these requests. */
+/* The first release, 2.x, whose allocator has all these requests. */
 uint8_t trial_since(const struct trial *trial);
 
-/* The caller's: gp_trace_destroy. */
+/* The caller destroys it with gp_trace_destroy. */
 enum gp_status trial_trace(const struct trial *trial, struct gp_trace **trace,
 			   struct gp_diag *diag);
-/* The requests of a trace; false: it has what a trial has not. */
+/* Reads the requests of a trace; false: it has something that trials do not
+ * have. */
 bool trial_of_trace(struct trial *trial, const struct gp_trace *trace);
 
-/* As a gpupool-trace, whose first line has the flags of the run. */
+/* Writes a gpupool-trace whose first line has the flags of the run. */
 void trial_print(const struct trial *trial, FILE *out);
 
 #endif

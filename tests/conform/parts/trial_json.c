@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Trials as files: the form of traces/tiny. */
+/* Trials as files, in the form of traces/tiny. */
 #include "trial.h"
 
 #include <inttypes.h>
@@ -88,7 +88,7 @@ static void print_head(const struct trial *trial, FILE *out)
 		trial->conf);
 }
 
-/* Nothing here needs escaping: about and conf are ours, or were read as
+/* Nothing here needs escaping: about and conf are generated, or were read as
  * settings. */
 void trial_print(const struct trial *trial, FILE *out)
 {

@@ -56,7 +56,7 @@ enum gp_status trial_trace(const struct trial *trial, struct gp_trace **trace,
 	gp_build_complete(build, true);
 	for (size_t i = 0; i < trial->count && status == GP_OK; i++)
 		status = build_op(build, &trial->ops[i], trial->capacity, diag);
-	/* One that was cut down to nothing still has a device. */
+	/* A trial that was cut down to nothing still has a device. */
 	if (status == GP_OK && !trial->count)
 		status = gp_build_device(build, 0, &device, diag);
 	if (status == GP_OK)
@@ -77,7 +77,7 @@ static bool has_place(const struct gp_event *event)
 	}
 }
 
-/* Blocks of the devices before have the ids below first_id. */
+/* Blocks of earlier devices have ids below first_id. */
 static bool read_event(struct trial *trial, const struct gp_trace *trace,
 		       const struct gp_device_trace *device, uint64_t first_id,
 		       const struct gp_event *event)

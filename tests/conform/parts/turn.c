@@ -9,7 +9,8 @@ static uint64_t throw_stream(struct author *author)
 
 /* ---- of the device ---- */
 
-/* Erased, if nothing of theirs lived: then their ids are as good as new. */
+/* Released pools are erased if they have no live blocks; their ids can then be
+ * used again. */
 static void forget_released(struct author *author, struct desk *desk)
 {
 	for (size_t i = 0; i < POOLS_MOST; i++)
@@ -22,7 +23,7 @@ static void empty_cache(struct author *author, struct desk *desk)
 {
 	struct op op = { .kind = GP_EMPTY_CACHE };
 
-	/* Up to 2.12 it is an error inside PyTorch while routing is on. */
+	/* Up to 2.12, this is an error inside PyTorch while routing is on. */
 	if (desk->route_count && dice_permille(&author->dice, 900))
 		return;
 	desk_add(author, desk, op);
@@ -107,8 +108,8 @@ static bool is_routed(const struct desk *desk, uint64_t pool)
 	return false;
 }
 
-/* Anything may be asked of a pool nobody holds, but PyTorch asserts on most of
- * it. */
+/* All requests are possible for a pool without holders, but PyTorch asserts on
+ * most of them. */
 static bool is_usable(struct author *author, const struct desk_pool *pool)
 {
 	return pool->holders || !pool->was_released ||
@@ -136,7 +137,7 @@ static void begin(struct author *author, struct desk *desk, bool is_capture)
 	desk_add(author, desk, op);
 }
 
-/* The oldest or the newest: they need not nest. */
+/* The oldest or the newest: routings need not be nested. */
 static void end(struct author *author, struct desk *desk)
 {
 	size_t i = desk->route_count - 1;
@@ -167,7 +168,8 @@ static void route(struct author *author, struct desk *desk)
 		begin(author, desk, false);
 }
 
-/* Mostly one that is captured already, or that captured ones waited for. */
+/* Usually a stream that is captured already, or that captured ones waited
+ * for. */
 static void wait_for_stream(struct author *author, struct desk *desk)
 {
 	struct op op = { .kind = GP_SYNCHRONIZE, .flags = GP_STREAM_WAITS };
@@ -183,7 +185,7 @@ static void wait_for_stream(struct author *author, struct desk *desk)
 	desk_add(author, desk, op);
 }
 
-/* Captures do not nest, and last for a while where streams join them. */
+/* Captures are not nested, and last for a while if streams join them. */
 static void capture(struct author *author, struct desk *desk)
 {
 	if (desk->route_count && author->features & OF_STREAMS &&
@@ -239,7 +241,7 @@ static void flag(struct author *author, struct desk *desk)
 	about_pool(author, desk, kind, pool);
 }
 
-/* ---- whose turn it is ---- */
+/* ---- choosing whose turn it is ---- */
 
 static const struct turn {
 	unsigned feature; /* needed; 0: none */
