@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Engines that gpupool must end with a sentence: one for each BAD_. */
+/* Engines that gpupool must end with a message: one for each BAD_ macro. */
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 #define MIB (UINT64_C(1) << 20)
 
-/* A bump of one piece of memory, which is given back when it is said so. */
+/* A bump allocator on one range of memory, which is released on request. */
 static uint64_t base, used;
 
 static bool alloc(void *self, const struct gp_ask *ask, struct gp_piece *piece)
@@ -19,7 +19,7 @@ static bool alloc(void *self, const struct gp_ask *ask, struct gp_piece *piece)
 	uint64_t size = (ask->size + 511) / 512 * 512;
 
 #if defined BAD_FORKS
-	/* A twin that goes on to answer, and a child that stays. */
+	/* A fork that also goes on to answer, and a child that stays. */
 	if (!used++ && !fork() && !fork()) {
 		FILE *file = fopen("writing", "w");
 
@@ -33,7 +33,7 @@ static bool alloc(void *self, const struct gp_ask *ask, struct gp_piece *piece)
 		usleep(1000);
 #endif
 #if defined BAD_LEAKS || defined BAD_DRAWS || defined BAD_FORKS
-	/* All of it is well, but for that. */
+	/* Everything is right except for this. */
 	*piece = (struct gp_piece){ 0, size, 7 };
 #if defined BAD_DRAWS
 	piece->size += 512 * (uint64_t)(getpid() & 0xff);
@@ -63,7 +63,7 @@ static bool alloc(void *self, const struct gp_ask *ask, struct gp_piece *piece)
 	for (uint64_t bytes, total;;)
 		memory->info(memory->device, &bytes, &total);
 #elif defined BAD_TALKS
-	/* As one that writes without end comes to have it. */
+	/* As after writing to it without end. */
 	return !ftruncate(STDOUT_FILENO, INT64_C(1) << 40);
 #elif defined BAD_NOTHING
 	memory->malloc(memory->device, 0, &base);
@@ -117,7 +117,7 @@ static void release(void *self, const struct gp_piece *piece)
 		abort();
 }
 
-/* Says what it was told of, and has nothing free. */
+/* Reports what it was told about, and has no free blocks. */
 #if defined BAD_MARKS
 static void mark(void *self, const char *name)
 {

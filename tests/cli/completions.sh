@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What gpupool completions prints, in the shells themselves: each is asked what
-# may follow the beginning of a command line.
+# The output of gpupool completions, in the shells themselves: each is asked
+# what may follow the beginning of a command line.
 set -u
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -18,7 +18,7 @@ cd "$work/here" || exit 1
 touch trace.json
 failed=0
 
-# What is typed | what must be offered, each a word.
+# What is typed | what must be offered, word by word.
 cat > "$work/rows" << 'END'
 gpupool re|replay record
 gpupool replay --form|--format
@@ -47,8 +47,8 @@ _gpupool
 printf '%s\n' "${COMPREPLY[@]}"
 END
 
-# At a terminal, as zsh completes nowhere else.  Ends when all is there, or
-# after ten seconds.
+# At a terminal, because zsh completes nowhere else. Ends when everything is
+# there, or after ten seconds.
 cat > "$work/ask.zsh" << 'END'
 zmodload zsh/zpty
 zpty shell zsh -f -i
@@ -71,12 +71,12 @@ ask() {
 	case $1 in
 	bash) bash "$work/ask.bash" "$work/bash" "$2" ;;
 	fish) fish -c "source $work/fish; complete -C \"$2\"" | cut -f 1 ;;
-	# What is there already is not typed again.
+	# The part that is already typed is not typed again.
 	zsh) zsh -f "$work/ask.zsh" "$work/zsh" "$2" "$3" "${2##* }" ;;
 	esac
 }
 
-# Of zsh, a screen; of the others a word a line.
+# For zsh, the screen; for the others, one word per line.
 offers() {
 	case $1 in
 	zsh) grep -qF -e "${2#"$3"}" ;;
@@ -101,7 +101,7 @@ flags_of_help() {
 		sed -n 's/^  \(-., \)*\(--[a-z0-9-]*\).*/\2/p'
 }
 
-# Each flag that a command's help names; and behind -- nothing of ours.
+# Every flag in a command's help; and after --, none of ours.
 check_flags() {
 	"$build/gpupool" completions bash |
 		sed -n 's/^\t\([a-z]*\))$/\1/p' > "$work/commands"

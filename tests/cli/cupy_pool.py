@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""Holds the engine cupy to CuPy's own pool.
+"""Compares the engine cupy with CuPy's own pool.
 
     python3 cupy_pool.py GPUPOOL WORK CASES
 
-Made-up programs are run through cupy.cuda.MemoryPool, as the wheel has it, and
-through gpupool replay --engine cupy: what either does, to the address, is
-compared.  No device is needed: the pool asks for its memory by functions of
-Python, which serve it as gpupool's simulated device does, and what it asks the
-runtime is answered here.
+Generated programs are run through cupy.cuda.MemoryPool, as the wheel has it,
+and through gpupool replay --engine cupy, and the actions of both, with their
+addresses, are compared. No device is needed: the pool obtains its memory from
+Python functions, which act as gpupool's simulated device does, and its calls of
+the runtime are answered here.
 
-Of free chunks of one size CuPy takes the one whose Python object lies lowest,
-which is chance.  Where it took another one than gpupool a case ends, after it
-was seen that both were free and of the same size.
+Of free chunks of the same size, CuPy takes the one whose Python object has the
+lowest address, which is chance. A case ends where it takes another one than
+gpupool, after a check that both were free and of the same size.
 """
 import ctypes
 import gc
@@ -27,7 +27,7 @@ EVENTS = 250
 
 
 def answer_for_runtime():
-    """The runtime says that there is one device, which is the current one."""
+    """In place of the runtime: there is one device, and it is current."""
     from cupy_backends.cuda.api import runtime
 
     api = ctypes.pythonapi
@@ -38,7 +38,7 @@ def answer_for_runtime():
                                   ctypes.c_void_p]
     kind = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int)
     kept = []
-    # Modules of Cython take each other's functions from here.
+    # Cython modules import each other's functions from here.
     functions = runtime.__pyx_capi__
     for name, value in ("getDevice", 0), ("getDeviceCount", 1):
         function = kind(lambda _, value=value: value)
@@ -50,7 +50,7 @@ def answer_for_runtime():
 
 
 class Device:
-    """First fit upward, by grains."""
+    """First fit from the lowest address, in grains."""
 
     def __init__(self, capacity, error):
         self.grains = capacity // GRAIN
@@ -79,7 +79,7 @@ class Device:
 
 
 def made_up(seed):
-    """A capacity, and events as a trace has them."""
+    """A capacity, and events in a trace's form."""
     dice = random.Random(seed)
     few = [dice.randrange(1, 1 << dice.randrange(9, 26)) for _ in range(6)]
     live, events = [], []
@@ -111,7 +111,7 @@ def of_cupy(memory, streams, capacity, events, error):
             block = blocks.pop(event["id"], None)
             if block is not None:
                 device.log.append(("free", block.ptr))
-                # The last one that holds it: by this it is freed.
+                # The last reference to the block: this frees it.
                 del block
         else:
             device.stream = event["stream"]
@@ -125,7 +125,7 @@ def of_cupy(memory, streams, capacity, events, error):
                                device.stream))
             blocks[event["id"]] = block
             del block
-    return list(device.log)  # the end of the pool is no part of it
+    return list(device.log)  # the destruction of the pool does not count
 
 
 def of_gpupool(program, work, capacity, events, engine="cupy"):
@@ -152,7 +152,7 @@ def of_gpupool(program, work, capacity, events, engine="cupy"):
 
 
 def in_order(log):
-    """Of segments that go back at once either order will do."""
+    """Segments that are released together may be in any order."""
     run, out = [], []
     for entry in log:
         if entry[0] == "segment_free":
@@ -164,7 +164,7 @@ def in_order(log):
 
 
 class Chunks:
-    """What is free after a beginning that both have in common."""
+    """Free memory after the part that both have in common."""
 
     def __init__(self, log):
         self.segments = {}
@@ -210,7 +210,7 @@ def main():
     from cupy.cuda import memory
 
     streams = {number: cupy.cuda.ExternalStream(number) for number in (0, 7)}
-    gc.freeze()  # CuPy collects garbage where memory runs out
+    gc.freeze()  # CuPy runs the garbage collector when memory runs out.
     alike = whole = 0
     for seed in range(cases):
         capacity, events = made_up(seed)

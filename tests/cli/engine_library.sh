@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Engines out of libraries: the example serves, and each of the bad ones is told
-# in one sentence.
+# Engines from libraries: the example serves, and for each of the bad ones a
+# message of one sentence is printed.
 set -u
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -15,8 +15,8 @@ if [ -z "$cc" ]; then
 	exit
 fi
 cd "$work" || exit 1
-# How an engine's process died is what is told, also where a sanitizer would tell
-# of it itself.
+# The death of an engine's process is reported as such, also if a sanitizer
+# would report it itself.
 handle=handle_segv=0:handle_abort=0:handle_sigbus=0:handle_sigfpe=0
 export ASAN_OPTIONS="${ASAN_OPTIONS-}:$handle"
 
@@ -74,7 +74,7 @@ bad TOO_EARLY "./TOO_EARLY.so: alloc of 1000 bytes, block 0: 0x700000000000 to 0
 bad FREE "./FREE.so: free of 1000 bytes, block 0: it releases 0x700000000200, which it did not get from the device"
 bad GIVES_USED "./GIVES_USED.so: free of 1000 bytes, block 0: it releases memory with a block of 1024 bytes at 0x700000000400 that is in use"
 
-# ---- what is no engine at all ----
+# ---- files that are not engines ----
 
 # refused NAME STATUS SENTENCE
 refused() {
@@ -91,12 +91,12 @@ refused() {
 echo text > text.so
 refused ./missing.so 3 "^gpupool: ./missing.so: it cannot be loaded: ./missing.so: "
 refused text.so 3 "^gpupool: ./text.so: it cannot be loaded: ./text.so: "
-# The number of the processor, in the file's header.
+# The machine's number, in the ELF header.
 printf '\363\0' | dd of=SIZE.so bs=1 seek=18 conv=notrunc 2> /dev/null
 refused ./SIZE.so 3 "^gpupool: ./SIZE.so: it cannot be loaded: it is for another processor: ELF machine 243, and this is [0-9]*$"
 refused libc.so.6 2 "^gpupool: replay: there is no engine libc.so.6"
 
-# ---- one that serves ----
+# ---- an engine that serves ----
 
 check() {
 	if diff want said > differ; then
@@ -107,7 +107,8 @@ check() {
 	fi
 }
 
-# What it is told of marks, and what it says of its largest free block.
+# What the engine is told about marks, and what it says about its largest free
+# block.
 library MARKS.so "$root/tests/cli/bad_engine.c" -DBAD_MARKS
 cat > m.json << 'END'
 {"format": "gpupool-trace", "version": 1, "devices": [{"device": 0, "events": [
@@ -131,7 +132,7 @@ free_requested 131941395333120 1000
 free_completed 131941395333120 1000
 END
 check "first fit serves"
-# A sweep takes it beside others, on several threads as on one.
+# A sweep can include it, on several threads as on one.
 "$build/gpupool" gen ragged -o ragged.json > gen_said 2>&1
 for jobs in 1 3; do
 	"$build/gpupool" sweep ragged.json -q --jobs $jobs --format csv \
@@ -142,13 +143,13 @@ done > said
 cmp sweep.1 sweep.3 >> said
 printf '1\n1\n' > want
 check "a sweep takes it"
-# ---- what engines promise ----
+# ---- the rules for engines ----
 
 "$build/gpupool" check-engine ./first_fit.so | tail -n 1 > said
 echo "7 of 7 promises kept" > want
 check "first fit keeps its promises"
 
-# breaks KIND LINE: what check-engine tells of a bad one.
+# breaks KIND LINE: what check-engine reports about a bad engine.
 breaks() {
 	COLUMNS=300 "$build/gpupool" check-engine "./$1.so" > said 2> error
 	code=$?
@@ -162,11 +163,11 @@ breaks() {
 
 breaks CRASH "serves every request.*: its process died of signal 11"
 breaks OVERLAP "overlap a block of"
-# What a library forks neither answers nor stays.
+# A process forked by a library neither answers nor stays.
 library FORKS.so "$root/tests/cli/bad_engine.c" -DBAD_FORKS
 "$build/gpupool" replay t.json --engine ./FORKS.so > said 2> error ||
 	{ echo "FAIL engine_library forks: $(cat error)"; exit 1; }
-# is_there: it runs, and has not only yet to be waited for.
+# is_there: the process runs, and is not a zombie.
 is_there() {
 	! grep -q '^State:.*[ZX]' "/proc/$(cat left)/status" 2> /dev/null &&
 		kill -0 "$(cat left)" 2> /dev/null
@@ -186,7 +187,7 @@ library LEAKS.so "$root/tests/cli/bad_engine.c" -DBAD_LEAKS
 breaks LEAKS "releases all memory when nothing is in use, or says why not: [1-9][0-9]* bytes remain"
 library DRAWS.so "$root/tests/cli/bad_engine.c" -DBAD_DRAWS
 breaks DRAWS "makes the same decisions in every run: the second run was"
-# A test of one that hangs ends: it is waited for once.
+# A test of an engine that hangs ends after a single timeout.
 COLUMNS=300 timeout 50 "$build/gpupool" check-engine ./HANG.so 2> error |
 	grep -c 'did not answer' > said
 echo "7" > want
@@ -198,7 +199,8 @@ tail -n 1 error >> said
 printf '1\ngpupool: ./LEAKS.so: 1 of 7 promises are not kept\n' > want
 check "check-engine says how many promises are not kept"
 
-# Another implementation of the same, in this program: every action is the same.
+# Another implementation of the same allocator, in this program: every action is
+# equal.
 for trace in "$root"/traces/recorded/*.gz "$root"/traces/recorded/*.zst; do
 	for engine in first-fit ./first_fit.so; do
 		"$build/gpupool" replay "$trace" --engine $engine --events - |

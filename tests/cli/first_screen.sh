@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# gpupool TRACE is one screen for all bundled traces: 24 lines of 80 columns, of
-# which only commands and the line to paste may be longer; and what it says
-# first is what gpupool explain says: the sentence and the line.
+# gpupool TRACE prints one screen for each bundled trace: 24 lines of 80
+# columns, of which only commands and the line to paste may be longer.  It
+# begins with the sentence and the line of gpupool explain.
 set -u
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -13,7 +13,7 @@ trap 'exit 1' INT TERM
 cd "$root" || exit 1
 failed=0
 
-# Characters: bytes that continue one do not count.
+# Counts characters: continuation bytes of UTF-8 do not count.
 too_wide() {
 	LC_ALL=C awk '
 		{ columns = $0; gsub(/[\200-\277]/, "", columns) }
@@ -21,7 +21,7 @@ too_wide() {
 	' "$1"
 }
 
-# Words, however they are wrapped.
+# Compares words, however they are wrapped.
 words() {
 	tr -s ' \n' ' '
 }
@@ -37,7 +37,7 @@ measure() {
 	return 1
 }
 
-# Up to the first full stop at a line's end.
+# Up to the first full stop at the end of a line.
 sentence() {
 	awk '{ print } /\.$/ { exit }' "$work/out" | words
 }

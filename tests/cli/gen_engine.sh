@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Every scenario of gpupool gen, small, replayed by PyTorch's own allocator:
-# it decides as gpupool does.
+# it makes the same decisions as gpupool.
 #
-# PyTorch's is what make torch-engine made.
+# PyTorch's allocator is the one prepared by make torch-engine.
 set -u
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -13,7 +13,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
 
-# A scenario that is new here is played as it is.
+# A scenario that is not in this list runs with its defaults.
 small() {
 	case $1 in
 	checkerboard) echo blocks=20 ;;
@@ -26,7 +26,7 @@ small() {
 	esac
 }
 
-# One release, one folder of an engine; the scenarios one after another.
+# One release and one engine folder; scenario after scenario.
 play() {
 	for name in $names; do
 		# The parameters are a list.

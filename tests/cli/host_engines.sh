@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Allocators of host programs, really loaded: they keep what engines promise, and
-# what they say they took from the system is held to what the system says is in
-# memory when all blocks are written to.
+# Allocators of host programs, loaded as they are: they obey the rules for
+# engines, and the memory that they report is compared with the resident memory
+# that the system reports when all blocks are written to.
 set -u
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -16,7 +16,7 @@ if grep -q __asan_init "$build/gpupool" 2> /dev/null; then
 	exit
 fi
 
-# 700 blocks and their frees, in an order that is alike in every run.
+# 700 blocks and their frees, in the same order in every run.
 awk 'BEGIN {
 	printf "{\"format\":\"gpupool-trace\",\"version\":1,\"devices\":" \
 		"[{\"device\":0,\"total_memory\":1073741824,\"events\":["
@@ -38,7 +38,7 @@ fail() {
 	exit 1
 }
 
-# The most that ENGINE held, in KiB.
+# The most memory that ENGINE held, in KiB.
 reserved() {
 	"$build/gpupool" compare t.json -q --engine "$1" --format csv |
 		awk -F , 'END { print int($5 / 1024) }'
@@ -49,7 +49,7 @@ within() {
 	[ "$3" -ge "$1" ] && [ "$3" -le "$2" ]
 }
 
-# held ENGINE SLACK: slack is its bookkeeping, in KiB, and what it holds ready.
+# held ENGINE SLACK: slack is for its bookkeeping and reserve, in KiB.
 held() {
 	told=$(reserved "$1") seen=$(reserved "$1:count=smaps")
 	[ "${seen:-0}" -gt 4096 ] || fail "$1 holds nothing"
@@ -80,10 +80,11 @@ check() {
 check glibc glibc 1024 glibc:mmap_threshold=65536 1024
 check jemalloc jemalloc 6144 jemalloc:decay=now 6144
 check tcmalloc tcmalloc 6144 tcmalloc:aggressive_decommit=true 6144
-# Its count is of segments of 32 MiB, touched or not.
+# It counts segments of 32 MiB, touched or not.
 check mimalloc mimalloc 65536
 
-# What does not fit costs nothing: 64 GiB are asked for, and none is touched.
+# A request that fails costs nothing: 64 GiB are requested, and none of it is
+# touched.
 cat > big.json << 'END'
 {"format": "gpupool-trace", "version": 1, "devices": [{"device": 0,
 "total_memory": 107374182400, "events": [
@@ -100,7 +101,7 @@ else
 fi
 echo "ok host_engines memory that is not touched costs nothing"
 
-# Each stream has a thread: with one arena for all of them less is held.
+# Each stream has a thread: with a single arena for all of them, less is held.
 awk 'BEGIN {
 	printf "{\"format\":\"gpupool-trace\",\"version\":1,\"devices\":" \
 		"[{\"device\":0,\"total_memory\":1073741824,\"events\":["

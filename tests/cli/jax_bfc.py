@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Holds the engine bfc to jaxlib's own allocator.
+"""Compares the engine bfc with jaxlib's own allocator.
 
     LD_LIBRARY_PATH=DRIVER python3 jax_bfc.py GPUPOOL WORK CASES
 
-Made-up programs are run by jaxlib, as its wheels have it, with arrays in place
-of blocks, and through gpupool replay --engine bfc: what either does, to the
-address, is compared, and then what jaxlib's memory_stats tell.  No device is
-needed: DRIVER has the libcuda.so.1 of scripts/engines/xla_driver.c, whose
-memory is served here as gpupool's simulated device does.
+Generated programs are run by jaxlib, as its wheels have it, with arrays in
+place of blocks, and through gpupool replay --engine bfc. The actions of both,
+with their addresses, are compared, and then the numbers of jaxlib's
+memory_stats. No device is needed: DRIVER has the libcuda.so.1 of
+scripts/engines/xla_driver.c, whose memory is provided here, as by gpupool's
+simulated device.
 """
 import ctypes
 import multiprocessing
@@ -24,7 +25,7 @@ from jaxlib import xla_client
 
 from cupy_pool import Device, made_up, of_gpupool
 
-SETTLE = 10  # seconds for what jaxlib does in threads of its own
+SETTLE = 10  # seconds for the work of jaxlib's threads
 TAKE = ctypes.CFUNCTYPE(ctypes.c_uint64, ctypes.c_uint64)
 GIVE = ctypes.CFUNCTYPE(None, ctypes.c_uint64)
 # It waits ten seconds before it gives up, so few cases run out of memory.
@@ -32,7 +33,7 @@ CASES_OF_AN_OOM = 20
 
 
 class Served(Device):
-    """Who answers the driver."""
+    """Answers the driver's requests."""
 
     def __init__(self, capacity):
         super().__init__(capacity, MemoryError)
@@ -49,7 +50,8 @@ class Served(Device):
 
 
 class Arrays:
-    """Arrays of bytes; jaxlib keeps its allocator as long as the process."""
+    """Arrays of bytes; jaxlib keeps its allocator as long as the process
+    lives."""
 
     def __init__(self, fraction, preallocate):
         xla_client.load_pjrt_plugin_dynamically("cuda", os.path.join(
@@ -72,7 +74,7 @@ class Arrays:
         return array
 
     def delete(self, array):
-        """A thread that copied may hold it a little longer."""
+        """A thread that made a copy may hold the array a little longer."""
         before = self.stats()["bytes_in_use"]
         array.delete()
         until = time.monotonic() + SETTLE
@@ -112,7 +114,7 @@ def one_stream(events):
 
 
 def until_memory_ends(log, events, with_it):
-    """Up to the first request that finds none."""
+    """Up to the first request that fails."""
     requests = 0
     for action in log:
         if action[0] == "oom":
@@ -129,7 +131,8 @@ def until_memory_ends(log, events, with_it):
 
 
 def told(log):
-    """What memory_stats have by this: requests, and the most that is held."""
+    """The numbers that memory_stats should have: requests, and the most
+    held."""
     requests = held = most = 0
     segments = {}
     for what, *rest in log:
@@ -144,7 +147,7 @@ def told(log):
 
 
 def compare(program, work, seed):
-    """What is different, or None; and how many actions it took."""
+    """Returns the difference, or None, and the number of actions."""
     dice = random.Random(seed)
     capacity, events = made_up(seed)
     fraction = dice.choice([0.75, 0.9, 0.3])

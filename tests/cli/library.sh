@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The library as a stranger meets it: the names it shows are those of its
-# headers, it keeps nothing that is written, the programs in examples/ say what
-# the command line says of the same traces, and they build against what is
-# installed.
+# The library from the outside: it exports the names of its headers only, has no
+# writable variables, the programs in examples/ print the same results for the
+# same traces as the command line, and they build with the installed files.
 set -u
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -25,7 +24,7 @@ verdict() {
 	fi
 }
 
-# differ NAME: what was said is not what was wanted.
+# differ NAME: prints how the actual output differs from the expected one.
 differ() {
 	diff "$work/want" "$work/said" > "$work/wrong" 2>&1
 	verdict "$1"
@@ -33,8 +32,8 @@ differ() {
 
 # ---- names ----
 
-# A sanitizer has variables of its own, __odr_asan*.
-# Functions by the compiler's own list, variables by the word extern.
+# Sanitizers add their own variables, __odr_asan*. Functions are found by the
+# compiler's list, variables by the word extern.
 declared() {
 	for header in include/gpupool/*.h; do
 		echo "#include \"gpupool/${header##*/}\""
@@ -60,9 +59,10 @@ check_names() {
 	differ "libgpupool.a shows what the headers declare"
 }
 
-# What threads share is const, but for what gp_memory_handle sets, and the program
-# before all else (gp_mem_use_huge_pages), a lock around getopt, and what the program's signal handlers and children have, and
-# what the process of a host allocator knows of that.
+# Variables that threads share are const, except those set by gp_memory_handle
+# and, before anything else, by the program (gp_mem_use_huge_pages); a lock
+# around getopt; those of the program's signal handlers and child processes; and
+# those in the process of a host allocator.
 check_const() {
 	objdump -t "$build/libgpupool.a" |
 		awk 'NF >= 4 && $(NF - 2) ~ /^\.(data|bss)(\.|$)/ &&
@@ -76,7 +76,7 @@ check_const() {
 	verdict "nothing in it is written"
 }
 
-# ---- what the examples say ----
+# ---- the output of the examples ----
 
 # The first value of a key in a report.
 value() {
@@ -99,8 +99,8 @@ check_need() {
 	differ "need $*"
 }
 
-# check_walk TRACE CONF: actions as --events tells them; at the peak segments
-# add up to what is reserved, and blocks to the segments.
+# check_walk TRACE CONF: the actions equal those of --events; at the peak,
+# segments add up to the reserved bytes, and blocks to their segments.
 check_walk() {
 	"$build/examples/walk" "$@" > "$work/walk" 2>&1
 	grep '^[0-9]' "$work/walk" > "$work/said"
@@ -120,7 +120,8 @@ check_walk() {
 	verdict "walk $*: the peak"
 }
 
-# check_measures TRACE CONF: numbers of a key that the report has once are its.
+# check_measures TRACE CONF: numbers of a key that occurs once in the report are
+# equal to the report's.
 check_measures() {
 	[ -x "$build/examples/measures" ] || {
 		echo "skip library: measures: there is no C++ compiler"
@@ -142,8 +143,8 @@ check_measures() {
 	differ "measures $*"
 }
 
-# check_engine TRACE: of one stream and of blocks that are asked for; what is
-# reserved is never less, and each size has as many as were live at once.
+# check_engine TRACE: with one stream, and blocks that are requested; at least
+# as much is reserved, and for each size there are as many as were live at once.
 check_engine() {
 	"$build/examples/engine" "$1" | sed -n 's/^powers //p' > "$work/said"
 	grep -oE '"(op|id|size)": *[^,}]*' "$1" | awk -F'[": ]+' '
@@ -164,9 +165,10 @@ check_engine() {
 	differ "engine $*"
 }
 
-# check_ask TRACE QUESTION...: the trace is held under a name that is no file;
-# to the command line the name is a file's.  Pages and PyTorch's own allocator are
-# asked for where neither has gpupool.wasm or a prepared engine beside it.
+# check_ask TRACE QUESTION...: the trace is held under a name that is not a
+# file; on the command line the name is that of a file. Pages and PyTorch's own
+# allocator are included because neither program has gpupool.wasm or a prepared
+# engine in its folder.
 check_ask() {
 	trace=$1
 	shift
@@ -213,7 +215,7 @@ check_ask $fsdp "it" "replay it" "replay it --format json --max-split-mb 64" \
 
 # ---- installed ----
 
-# builds FLAGS...: the examples, with what is installed alone.
+# builds FLAGS...: builds the examples with only the installed files.
 builds() {
 	for source in examples/*.c examples/*.cc; do
 		case $source in

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Engines in Python: the example keeps its promises and is the one in C block for
-# block, and what goes wrong in a script is told.  PYTHON_CONFIG says of which
-# Python.
+# Engines in Python: the example obeys the rules for engines and equals the one
+# in C block for block, and errors in a script are reported.  PYTHON_CONFIG
+# chooses the Python.
 set -u
 
 root=$(cd "$(dirname "$0")/../.." && pwd)

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Reports for programs are what gpupool-report(5) and the JSON Schema say: every
-# command writes some, over bundled traces, and none has a key that is not in
-# the table; each key of the table stands in one of them and in the page.
+# Reports in JSON agree with gpupool-report(5) and the JSON Schema: every
+# command writes some for bundled traces, and none has a key that is not in the
+# table; each key of the table is in one of them and in the manual page.
 set -u
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -27,8 +27,8 @@ verdict() {
 	fi
 }
 
-# write NAME ARGUMENT...: what that prints is out/NAME.json.  Commands that find
-# something out of order exit 1.
+# write NAME ARGUMENT...: writes the command's output to out/NAME.json. Commands
+# that find a problem exit with 1.
 write() {
 	name=$1
 	shift
@@ -36,8 +36,8 @@ write() {
 	[ $? -le 1 ] || { cat err && rm -f "out/$name.json"; }
 } >> refused 2>&1
 
-# partly NAME ARGUMENT...: the same of files that cannot all be read, or of
-# settings that cannot be, exit 3.
+# partly NAME ARGUMENT...: the same if some files cannot be read, or some
+# settings are impossible; these commands exit with 3.
 partly() {
 	name=$1
 	shift
@@ -45,7 +45,7 @@ partly() {
 	[ $? -eq 3 ] || echo "$name: it does not exit with 3" >> refused
 }
 
-# each NAME ARGUMENT...: the commands that any trace is for.
+# each NAME ARGUMENT...: the commands that accept any trace.
 each() {
 	label=$1
 	shift
@@ -74,7 +74,7 @@ each nothing "$traces/tiny/nothing-requested.json"
 write look-constrained look "$traces/stories/one-two-one-then-three.jsonl" \
 	--without expandable_segments --without max_split_size_mb
 
-# ---- traces of what the bundled ones do not have ----
+# ---- traces with what the bundled ones lack ----
 
 whole='"format": "gpupool-trace", "version": 1'
 {
@@ -101,7 +101,7 @@ whole='"format": "gpupool-trace", "version": 1'
 } > every-event.jsonl
 write info-events info every-event.jsonl
 
-# Chosen is the block at 0 of the segment, not the recorded one.
+# The block at 0 of the segment is chosen, not the recorded one.
 cat > elsewhere.json << END
 {$whole, "sites": ["train.py:42 forward"], "source": {"complete": true},
  "devices": [{"device": 0, "events": [
@@ -122,7 +122,7 @@ for by in 7 9; do
 done
 write diff-waits diff waits-7.json waits-9.json
 
-# Of another platform than Linux.
+# From a platform other than Linux.
 sed 's/"train.py:/"C:\\\\work\\\\train.py:/' elsewhere.json > windows.json
 write suggest-windows suggest windows.json
 
@@ -138,7 +138,7 @@ write suggest-windows suggest windows.json
 "$build/gpupool" convert --run limited.jsonl limited.pickle 2>> refused
 write suggest-limited suggest limited.pickle
 
-# Others take what the device has no room for.
+# Others take memory that the device does not have.
 cat > others.json << END
 {$whole, "source": {"complete": true}, "devices": [{"device": 0, "events": [
   {"op": "alloc", "id": 1, "size": 4194304},
@@ -148,7 +148,7 @@ write replay-others replay others.json --capacity 20MiB
 write explain-others explain others.json --capacity 8MiB
 write compare-others compare others.json --capacity 20MiB
 
-# A recording that is not sure to be what a GPU would do.
+# A recording that may differ from what a GPU would do.
 cat > doubtful.json << END
 {$whole, "values": "1 read of unknown values: train.py:7",
  "not_told": "workspaces, counted as 0", "devices": [{"device": 0, "events": [
@@ -160,7 +160,7 @@ write floor-doubtful floor doubtful.json
 write diff-doubtful diff doubtful.json others.json
 write fit-doubtful fit --gpu h100 --trace doubtful.json
 
-# Devices whose memory differs.
+# Devices of different sizes.
 cat > unlike.json << END
 {$whole, "devices": [
  {"device": 0, "total_memory": 41943040,
@@ -182,7 +182,7 @@ END
 write sweep-window sweep window.json --set expandable_segments=False,True
 write sweep-undecided sweep window.json --set capacity=10MiB,30MiB
 
-# Settings of all kinds, what-ifs, limits, a device that is there.
+# Settings of all kinds, what-ifs, limits, and an existing device.
 write replay-both replay "$story" --compare --timing --no-empty-cache \
 	--alloc-conf roundup_power2_divisions:4,garbage_collection_threshold:0.5
 write replay-divisions replay "$story" --alloc-conf \
@@ -199,7 +199,7 @@ write replay-reserve replay "$story" --torch 2.15 --expandable-segments \
 write replay-device replay "$story" --device cuda --cudart "$cudart"
 write replay-async replay "$story" --engine async
 write explain-streams explain "$story" --merge-streams
-# Ranks of which two are alike, and a file that is no trace.
+# Ranks, two of them equal, and a file that is not a trace.
 mkdir ranks
 cp "$story" ranks/0.jsonl
 cp "$story" ranks/1.jsonl
@@ -211,7 +211,7 @@ done
 partly look-ranks ranks
 partly sweep-ranks sweep ranks --set expandable_segments=False,True
 partly diff-ranks diff ranks ranks
-# Of one there is only a state.
+# One of them only has a state.
 mkdir states
 cp "$story" states/0.jsonl
 echo '{"segments": [{"address": 1048576, "total_size": 2097152,
@@ -321,7 +321,7 @@ write replay-profile replay "$traces/imports/profile.json"
 sed "s/127926272/1279262720/" "$traces/imports/profile.json" > counts-more.json
 write suggest-profile suggest counts-more.json
 write look-window look "$window"
-# A request that failed beside memory that the replay releases.
+# A failed request, with memory that the replay releases.
 cat > released.jsonl <<- 'EOF'
 	{"format":"gpupool-trace","version":1}
 	{"op":"segment_alloc","addr":123145302310912,"size":419430400}
@@ -334,7 +334,7 @@ write look-released look released.jsonl
 "$build/gpupool" replay "$story" --timeline out/timelines-story.json -q \
 	> /dev/null
 
-# What goldens have in full: "$ gpupool COMMAND ..." and then an object.
+# Golden outputs in full: "$ gpupool COMMAND ..." followed by an object.
 awk -v folder=golden '
 	/^\$ / {
 		end()
@@ -358,13 +358,13 @@ grep -L '"schema": "gpupool-' golden/* | xargs rm -f
 grep -v '^never ' said | cat - refused > wrong
 verdict report-keys wrong "reports and their table differ"
 
-# A bundled trace has nobody who writes into its blocks, no engine fails, and no
-# program is run (tests/record).
+# In bundled traces nobody writes into blocks, no engine fails, and no program
+# is run (tests/record).
 grep '^never ' said | grep -vE \
 	'memory_check\.first_|sweep_failed\.|fit\.again|fit_again\.' > never
 verdict every-key never "no report here has these keys"
 
-# A key that nobody described, and one that is missing, are found.
+# A key without a description, and a missing one, are found.
 mkdir odd
 sed 's/"mode": /"mood": /' out/replay-story.json > odd/replay-story.json
 "$build/tests/tools/keys" odd/*.json | grep -v '^never ' > found

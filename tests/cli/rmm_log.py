@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Holds gpupool to RMM's own replay, on RMM's own logs.
+"""Compares gpupool with RMM's own replay, on RMM's own logs.
 
     python3 rmm_log.py GPUPOOL ENGINES WORK KIND...
 
-ENGINES/rmm-replay runs made-up actions through RMM's resource of that kind, and
-RMM's logging_resource_adaptor writes what became of them.  That log, replayed
-by rmm-replay and by gpupool on ENGINES/rmm-KIND.so, has to give itself: each
-action, with its pointer.
+ENGINES/rmm-replay runs generated actions through RMM's resource of that kind,
+and RMM's logging_resource_adaptor logs their results. When this log is replayed
+by rmm-replay, and by gpupool on ENGINES/rmm-KIND.so, the result must be the
+same log: each action, with its pointer.
 """
 import csv
 import json
@@ -17,7 +17,7 @@ import sys
 
 ACTIONS = 2500
 HEADER = "Thread,Time,Action,Pointer,Size,Stream\n"
-# What is asked for comes to more than the smaller one.
+# The requests need more than the smaller one.
 CAPACITIES = (1200 << 20, 16 << 30)
 WORDS = {"alloc": "allocate", "free_completed": "free",
          "oom": "allocate failure"}
@@ -42,7 +42,7 @@ def made_up(path):
 
 
 def of_log(path):
-    """No bytes have no place: gpupool leaves such requests out."""
+    """An allocation of no bytes has no address; gpupool leaves it out."""
     with open(path) as log:
         rows = [(r["Action"], int(r["Pointer"].replace("(nil)", "0"), 16),
                  int(r["Size"])) for r in csv.DictReader(log)]

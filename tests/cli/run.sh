@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Golden tests of the command line: each tests/cli/*.test is a small text to be
-# read from top to bottom,
+# Golden tests of the command line: each tests/cli/*.test is a small text, read
+# from top to bottom:
 #
 #	# A flag that is not known is named.
 #	$ gpupool replay --no-such-flag x
 #	! gpupool: replay: there is no flag --no-such-flag
 #	exit 2
 #
-# where "# " is a remark, "$ " a command for sh, "| " its standard output,
-# "! " its standard error and "exit N" its status when that is not 0.
+# where "# " is a comment, "$ " a command for sh, "| " its standard output,
+# "! " its standard error and "exit N" its status if that is not 0.
 # "needs COMMAND" skips the file on machines without that command, and "needs
 # python:MODULE" where python has no such module.
 #
@@ -19,7 +19,7 @@
 #
 #	UPDATE=1 tests/cli/run.sh [FILE...]
 #
-# writes what came out into the files instead of comparing: read it with git
+# writes the actual output to the files instead of comparing; check it with git
 # diff before committing.
 set -u
 
@@ -29,11 +29,11 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
 
-# A short path, the same on every machine, for messages to name.
+# A short path for messages, the same on every machine.
 traces=../traces
 export traces
 ln -s "$root/traces" "$work/traces"
-# A CUDA runtime that has no device behind it.
+# A CUDA runtime without a device.
 cudart=../cudart.so
 export cudart
 unset GPUPOOL_CUDART
@@ -44,15 +44,16 @@ ln -s "${BUILD:-$root/build}/gpupool" "$work/bin/gpupool"
 PATH=$work/bin:$PATH
 unset MAKEFLAGS MAKELEVEL
 
-# The newest release of PyTorch when the answers were written.  With a newer one,
-# what a trace that names none is taken for changes, and nothing else: answers
-# are then taken as if they said the older one, with UPDATE=1 too.  Change the
-# number here, then UPDATE=1, to have them all say the newer one.
+# The newest release of PyTorch at the time the expected outputs were written.
+# With a newer one, traces that name no release are replayed as that; outputs
+# are then compared, and with UPDATE=1 written, as if they named the older one.
+# Change the number here, then run with UPDATE=1, to have all outputs name the
+# newer one.
 written_with=15
 newest=$(gpupool replay --torch none "$root/traces/tiny/small-alloc.json" 2>&1 |
 	sed -n 's/.* to 2\.\([0-9]*\).*/\1/p')
 as_written=
-# It is sed's to read.
+# sed expands it.
 # shellcheck disable=SC2089
 [ "$newest" = "$written_with" ] || as_written="
 	s/2\\.$newest\\([^0-9]\\|\$\\)/2.$written_with\\1/g
@@ -60,7 +61,7 @@ as_written=
 # shellcheck disable=SC2090
 export as_written
 
-# Copies what a person wrote and adds what the commands answer.
+# Copies the lines written by a person, and adds the output of the commands.
 answer() {
 	while IFS= read -r line || [ -n "$line" ]; do
 		case $line in
@@ -113,8 +114,8 @@ run() {
 	fi
 }
 
-# All of them, or those with a line that matches ONLY: some at once, as they do
-# not meet.
+# All tests, or those with a line that matches ONLY: several at once, because
+# they are independent.
 if [ $# -eq 0 ]; then
 	grep -lE -e "${ONLY:-^}" "$here"/*.test |
 		xargs -r -n 1 -P "${JOBS:-$(nproc 2> /dev/null || echo 2)}" "$0"
@@ -128,7 +129,7 @@ for file; do
 		failed=1
 		continue
 	fi
-	# Said at once, not line by line between others.
+	# Printed at once, so that lines of other tests do not come between.
 	run "$file" > "$work/said"
 	cat "$work/said"
 done

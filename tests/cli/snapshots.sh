@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Real snapshots: every address in those with events is the one that PyTorch
-# chose, also in a what-if under the settings it was recorded with, and the totals
-# of those with a state only are their segments' sums.
+# Real snapshots: with events, gpupool chooses every address that PyTorch chose,
+# also in a what-if under the recorded settings; with only a state, the totals
+# equal the sums over the segments.
 #
 # The files are not in the repository.  They are looked for in the folder that
 # GPUPOOL_SHARED names, else in ../shared beside the checkout.
@@ -23,7 +23,7 @@ fail() {
 	failed=1
 }
 
-# What happens on a simulated device is what happened where it was recorded.
+# Everything on the simulated device is the same as where it was recorded.
 happens_again() {
 	"$build/gpupool" replay -q "$1" -o "$work/text" \
 		--events "$work/recorded" 2> "$work/err" < /dev/null &&
@@ -33,7 +33,7 @@ happens_again() {
 		cmp "$work/recorded" "$work/simulated" > "$work/err" 2>&1
 }
 
-# Each device must have something to check, and all of it must match.
+# Each device must have something to check, and everything must match.
 check_events() {
 	name=$(basename "$1")
 	if ! "$build/gpupool" replay "$1" --format json > "$work/report" \
@@ -57,7 +57,7 @@ check_events() {
 	esac
 }
 
-# The sums over the segments of the state-only files, by another reader:
+# The sums over the segments of the files with only a state, by another reader:
 # reserved, active and requested bytes.
 sums="\
 torch2.0-inference 7608467456 5683450880 5683449864
@@ -66,7 +66,7 @@ torch2.2-attention 8143241216 7626237952 7575726912
 torch2.4-kv-cache 17133731840 16397578240 16380108168
 torch2.6-rlhf-three-pools 26189234176 25513411584 25483614352"
 
-# Numbers of a file of JSON, on one line.
+# Numbers of a JSON file, on one line.
 numbers() {
 	"$json" "$@" | tr '\n' ' ' | sed 's/ $//'
 }

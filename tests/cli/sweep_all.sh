@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# A sweep with all values of a setting has the numbers that a sweep has which
-# tries the values one by one: of each value those of the class it is in.
+# A sweep over all values of a setting has the same numbers as one that tries
+# the values one by one: each value has those of its class.
 set -u
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -20,8 +20,8 @@ gen ragged.jsonl ragged steps=6 layers=4
 gen tenants.jsonl tenants turns=6 tenants=2
 gen spikes.jsonl spikes steps=12 pieces=8 every=3
 
-# compare NAME VALUES: all.csv has one row for each value in each.csv, and at
-# least MANY rows.
+# compare NAME VALUES: all.csv has one row for each value in each.csv, and has
+# at least MANY rows.
 compare() {
 	LC_ALL=C awk -F, -v name="$1" -v many="$2" '
 		function numbers(  i, text) {
@@ -67,7 +67,7 @@ compare() {
 	' all.csv each.csv
 }
 
-# Thresholds are for programs that have such a fraction, which is no axis here.
+# Thresholds need programs with a memory fraction, which is not an axis here.
 sweep() {
 	"$build/gpupool" sweep "$trace" -q --format csv "$@" \
 		--alloc-conf "$fraction" < /dev/null > whole.csv &&

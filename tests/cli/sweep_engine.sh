@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# A sweep over engines: PyTorch's own allocator has the same numbers as gpupool's
-# in each combination, on several threads as on one.  And a page of its run.
+# A sweep over engines: PyTorch's own allocator has the same numbers as
+# gpupool's in each combination, on several threads as on one; and a page of its
+# run.
 #
-# PyTorch's is what make torch-engine made.
+# PyTorch's allocator is the one prepared by make torch-engine.
 set -u
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -14,7 +15,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
 
-# The newest that is there.
+# The newest prepared engine.
 lib=
 for folder in "$engines"/2.15.* "$engines"/2.9.*; do
 	[ -z "$lib" ] && [ -x "$folder/gpupool-torch" ] && lib=$folder
@@ -51,8 +52,8 @@ if ! "$build/gpupool" replay "$root/traces/tiny/small-alloc.json" \
 	sed 's/^/	/' "$work/err" | head -n 5
 	exit 1
 fi
-# Each setting comes twice, alike from its settings to its device calls; names
-# of settings have no commas of their own here but one, which both have.
+# Each setting occurs twice, with equal columns from the settings to the device
+# calls. Names of settings have no commas here except one, which both have.
 for engine in caching torch; do
 	sed 1d "$work/one" | grep ",$engine," | cut -d, -f3-14 |
 		sed "s/,$engine,/,/" | sort > "$work/$engine"

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Other frameworks' own allocators out of wheels (scripts/wheel-engine.sh): RMM's
-# serve, and do what RMM's replay does, pointer for pointer; and the engines bfc
-# and cupy do, block for block, what TensorFlow's, jaxlib's and CuPy's do.
-# WHEEL_ENGINES is the folder, build/engines unless given.  JAX_CASES and
-# CUPY_CASES say how many programs are made up for these two.
-# WHEELS names what is prepared first, up to FETCH_SECONDS each: in CI "rmm
+# Other frameworks' own allocators from wheels (scripts/wheel-engine.sh): RMM's
+# serve requests, and agree with RMM's replay, pointer for pointer; and the
+# engines bfc and cupy agree, block for block, with TensorFlow's, jaxlib's and
+# CuPy's. WHEEL_ENGINES is the folder, by default build/engines.  JAX_CASES and
+# CUPY_CASES are the numbers of programs generated for these two. WHEELS names
+# those that are prepared first, each within FETCH_SECONDS: in CI "rmm
 # tensorflow jax cupy".
 set -u
 
@@ -30,7 +30,8 @@ prepared() {
 	return 1
 }
 
-# What cannot be had is skipped, by name; what cannot be built has failed.
+# An engine that is not available is named and skipped; one that cannot be built
+# is a failure.
 for which in ${WHEELS-}; do
 	timeout "${FETCH_SECONDS:-300}" "$root/scripts/wheel-engine.sh" \
 		"$engines" "$which" > said 2>&1 && continue
@@ -38,7 +39,7 @@ for which in ${WHEELS-}; do
 		fail "$which: $(tail -n 3 said)"
 done
 
-# events TRACE CAPACITY ENGINE: what it does, with addresses.
+# events TRACE CAPACITY ENGINE: its actions, with addresses.
 events() {
 	"$build/gpupool" replay "$traces/$1" --capacity "$2" --engine "$3" \
 		--events - 2> error
@@ -63,7 +64,7 @@ same() {
 	echo "ok wheel_engines bfc$settings in $capacity is TensorFlow's"
 }
 
-# Addresses, sizes, and what goes back to the device.
+# Addresses, sizes, and the memory returned to the device.
 if prepared tensorflow-bfc tensorflow; then
 	for capacity in 20GiB 700MiB 300MiB; do
 		same "$capacity" ""
@@ -73,8 +74,9 @@ if prepared tensorflow-bfc tensorflow; then
 	done
 fi
 
-# Each keeps what engines promise but that it releases memory, for which RMM
-# has no call; and bins take a GiB at once, which a small device has not.
+# Each obeys the rules for engines, except that it does not release memory, for
+# which RMM has no call; and bins take a GiB at once, which a small device does
+# not have.
 for kind in pool grow arena binning async; do
 	prepared rmm-$kind rmm || continue
 	"$build/gpupool" check-engine "$engines/rmm-$kind.so" > said 2> error
@@ -87,7 +89,7 @@ for kind in pool grow arena binning async; do
 	echo "ok wheel_engines rmm-$kind serves"
 done
 
-# The pointers of cudaMallocAsync are the driver's.
+# The addresses of cudaMallocAsync are the driver's choice.
 if prepared rmm-replay rmm; then
 	python3 "$root/tests/cli/rmm_log.py" "$build/gpupool" "$engines" \
 		"$work" pool grow arena binning > said 2> error ||
@@ -95,7 +97,7 @@ if prepared rmm-replay rmm; then
 	echo "ok wheel_engines RMM's replay of its logs is gpupool's"
 fi
 
-# program FOLDER SCRIPT CASES: a Python program that compares.
+# program FOLDER SCRIPT CASES: runs a Python program that compares.
 program() {
 	PYTHONPATH=$engines/$1 python3 -W ignore "$root/tests/cli/$2" \
 		"$build/gpupool" "$work" "$3" > said 2> error ||

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# No line of a report for a person is wider than the 80 columns it was wrapped
-# to, over all bundled traces.  Lines with a path or a command to be pasted, and
-# single words that are wider than their column, are as long as they are.  Nor
-# does a line begin with the unit of the number that ends the line before it.
+# In text reports on all bundled traces, no line is wider than the 80 columns to
+# which it was wrapped, except lines with a path or a command to paste, and
+# single words that are wider than their column.  Nor does a line begin with the
+# unit of the number at the end of the line before.
 set -u
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -14,7 +14,7 @@ trap 'exit 1' INT TERM
 cd "$root" || exit 1
 failed=0
 
-# Characters: bytes that continue one do not count.
+# Counts characters: continuation bytes of UTF-8 do not count.
 too_wide() {
 	LC_ALL=C awk '
 		{ columns = $0; gsub(/[\200-\277]/, "", columns) }
