@@ -12,26 +12,28 @@ TOKEN = re.compile(r"""
 """, re.X | re.S | re.M)
 INSTEAD = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==",
            "+": "-", "-": "+", "&&": "||", "||": "&&"}
-# What decides at build time, or holds of our own code whatever the input.
+# Code that is decided at build time, or that holds for our own code, whatever
+# the input.
 NOT_CODE = ("assert", "_Static_assert", "static_assert", "unreachable")
-# What more of is room that nobody uses.
+# Constants of which a larger value only makes unused room.
 ROOM = ("gp_mem_alloc", "gp_mem_grow", "GP_GROW")
-# What puts a list in order, of whose answers only the sign counts.
+# Comparisons for sorting, of whose results only the sign matters.
 ORDER = "by_"
 
-# at: where in the file.  key: names the change wherever the line moves to.
+# at: the place in the file. key: identifies the change even if the line moves.
 Change = collections.namedtuple("Change", "file line at old new key")
 
 
 def tokens(text):
-    """Kind, text and place of each token but spaces and comments."""
+    """Kind, text and place of each token except white space and comments."""
     for match in TOKEN.finditer(text):
         if match.lastgroup != "space":
             yield match.lastgroup, match.group(), match.start()
 
 
 def instead_of(kind, token, before):
-    """What a token becomes; None where it stays.  before: kind and token."""
+    """The replacement of a token; None: it stays. before: the previous token's
+    kind and text."""
     if kind == "number" and re.fullmatch(r"\d+", token):
         return str(int(token) + 1)
     if kind != "mark" or token not in INSTEAD:
@@ -49,7 +51,7 @@ def key_of(text, at, old, new, function):
 
 
 def of(file, text):
-    """Every change inside a function of the file."""
+    """Every possible change within a function of the file."""
     depth = parens = skipped = room = brackets = 0
     function = name = ""
     before = ("", "")
@@ -57,7 +59,7 @@ def of(file, text):
     times = collections.Counter()
     for kind, token, at in tokens(text):
         if token == "{":
-            # A function's body follows its parameters.
+            # The body of a function follows its parameters.
             if depth == 0:
                 function = name if before[1] == ")" else ""
             depth += 1

@@ -1,26 +1,26 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Changes the program in one place and looks whether a test fails.
+"""Changes the program in one place and checks whether a test fails.
 
     mutate.py draw [SEED [COUNT]]   COUNT changes, drawn by SEED
-    mutate.py again [SEED [COUNT]]  those of them that were let pass
-    mutate.py kept                  those of kept.tsv, each by its one test
+    mutate.py again [SEED [COUNT]]  those of them that no test noticed
+    mutate.py kept                  those of kept.tsv, each with its one test
 
-Run by make mutate and make mutate-kept, which build the library as a shared
-one: for a change only its file is compiled and the library linked.  A change
-that does not compile, or compiles to the same code, is not one.  It is caught
-when a part of the tests that runs the line (make coverage says which) fails
-and passes without the change; first go those that are quick, are named after
-the file or caught another change of it; those of some seconds wait until all
-changes had the others.  What is let pass is tried again in a build with
-sanitizers, in which .ci/run has all tests, too.
+Run by make mutate and make mutate-kept, which build a shared library, so that
+for a change only its file is compiled and the library linked.  A change that
+does not compile, or compiles to the same code, does not count.  A change is
+caught if a part of the tests that runs the line (make coverage says which)
+fails, and passes without the change.  Parts that are quick, named after the
+file, or caught another change of it are tried first; those that take seconds
+wait until the others have run for all changes.  Changes that no test noticed
+are tried again in a build with sanitizers, in which .ci/run runs all tests, too.
 
-build/mutants.SEED.tsv keeps what came of each change, and a second run goes on
-from there; delete it to begin anew.  A draw is the same wherever other lines
-change.  same.tsv lists changes that were looked at and change nothing that
-anybody can see, with the reason; neither parts of some seconds nor sanitizers
-look for them.  Exit status 1: a twentieth or more of the changes that are not
-there were let pass, or a kept one was.
+build/mutants.SEED.tsv has the result of each change, and a second run continues
+from there; delete it to start again.  A draw does not depend on changes to
+other lines.  same.tsv lists changes that were examined and have no visible
+effect, with the reason; long parts and sanitizers do not try them.  Exit status
+1: a twentieth or more of the changes that are not in it were not noticed, or one
+of kept.tsv was not.
 """
 import collections
 import hashlib
@@ -58,7 +58,7 @@ def read(file):
 
 
 def rows(name):
-    """The rows of a table beside this file, by their key, which is first."""
+    """The rows of a table in this folder, by their first column."""
     with open(os.path.join(HERE, name)) as stream:
         table = [line.rstrip("\n").split("\t") for line in stream
                  if line.strip() and not line.startswith("#")]
@@ -66,10 +66,10 @@ def rows(name):
 
 
 class Parts:
-    """What the tests are made of, and which of them runs which line."""
-    # Beside its own time: each is started by a few processes of the shell.
+    """The parts of the tests, and which of them run which line."""
+    # In addition to its own time, a part takes a few processes of the shell.
     START_SECONDS = 0.3
-    # The fewest of a part that waits for all changes to have had the others.
+    # The seconds from which on a part waits until all changes had the others.
     LONG_SECONDS = 2
 
     def __init__(self):
@@ -93,7 +93,8 @@ class Parts:
                     self.of[file, line].append((seconds, part))
 
     def of_line(self, change, is_long):
-        """Those that run it, by their time and how likely they catch."""
+        """The parts that run the line, ordered by time and by how likely they
+        catch it."""
         file = change.file
         own = "test_" + os.path.basename(file)[:-2]
 
@@ -107,7 +108,7 @@ class Parts:
                 (of[0] >= self.LONG_SECONDS) == is_long]
 
     def sound(self, seconds, part):
-        """Whether it passes without a change."""
+        """Whether the part passes without the change."""
         with self.lock:
             if part not in self.passes:
                 self.passes[part] = passes(part, seconds, BUILD)
@@ -120,16 +121,16 @@ class Parts:
         return not came and self.sound(seconds, part)
 
 
-# So that a size gone wrong hurts nobody: 8 GiB of memory, 1 GiB of file.  A
-# sanitizer lays out more than that, and counts what is used.
+# So that a wrong size does no harm: 8 GiB of memory, 1 GiB per file. A
+# sanitizer reserves more than that, so there the memory in use is counted.
 IS_SANITIZED = "-fsanitize=" in os.environ.get("COMPILE", "")
 LIMITED = ["sh", "-c", 'ulimit -f 2097152; exec "$@"' if IS_SANITIZED else
            'ulimit -v 8388608; ulimit -f 2097152; exec "$@"', "sh"]
 
 
 def end_session(leader):
-    """Ends what a part of the tests left: Check's tests are in groups of their
-    own, and some never end."""
+    """Ends the processes that a part of the tests left: Check's tests are in
+    groups of their own, and some never end."""
     for name in os.listdir("/proc"):
         try:
             if name.isdigit() and os.getsid(int(name)) == leader:
@@ -162,7 +163,7 @@ def passes(part, seconds, folder):
 
 
 def compile_text(file, text, folder):
-    """The object's bytes; None where it does not compile."""
+    """The bytes of the object; None: it does not compile."""
     source, built = f"{folder}/changed.c", f"{folder}/changed.o"
     with open(source, "w") as stream:
         stream.write(text)
@@ -176,12 +177,12 @@ def compile_text(file, text, folder):
         return stream.read()
 
 
-# Each file's object as it is.
+# The unchanged object of each file.
 PLAIN = {}
 
 
 def build(change, folder):
-    """Links the changed library into folder; False: it is no change."""
+    """Links the changed library into folder; False: nothing has changed."""
     text = read(change.file)
     changed = text[:change.at] + change.new + \
         text[change.at + len(change.old):]
@@ -199,7 +200,7 @@ def build(change, folder):
 
 
 def try_change(change, parts, is_long=False):
-    """What came of it: no-change, put off by the quick parts, passed by the
+    """The result for a change: no change, left by the quick parts, left by the
     long ones, let pass by sanitizers, or the part that caught it."""
     folder = tempfile.mkdtemp()
     try:
@@ -226,7 +227,7 @@ def told(change):
 
 
 class Run:
-    """Tries changes until enough of them are some; keeps what came of each."""
+    """Tries changes until enough of them are real; records each result."""
     def __init__(self, seed, count):
         self.file = f"{ROOT}/build/mutants.{seed}.tsv"
         self.done = {}
@@ -257,7 +258,7 @@ class Run:
                 self.results[change] = verdict
 
     def put_off(self, change):
-        # What was looked at meanwhile counts.
+        # Rows added to same.tsv in the meantime count.
         verdict = "passed" if change.key in rows("same.tsv") else \
             try_change(change, self.parts, True)
         with self.lock:
@@ -281,7 +282,8 @@ class Run:
 
 
 def report(results):
-    """The table; how many were let pass that should not, of how many."""
+    """Prints the table; returns how many were let pass wrongly, and of how
+    many."""
     same = rows("same.tsv")
     sums = collections.defaultdict(collections.Counter)
     let_pass = []
@@ -305,7 +307,7 @@ def report(results):
 
 
 def kept():
-    """Each change of kept.tsv, by the part named there."""
+    """Each change of kept.tsv, by the part that is named there."""
     found = {c.key: c for file in sources()
              for c in changes.of(file, read(file))}
     failed = False

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # fetch.sh RELEASE FOLDER: a Python environment with that PyTorch from PyPI and
-# what importing it needs, without CUDA's libraries.
+# what it needs to be imported, without CUDA's libraries.
 set -eu
 
 release=$1 venv=$2

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Random programs, whose path line is held against PyTorch on a processor.
+"""Random programs, whose path line is compared with PyTorch on a processor.
 
-Each is a few operators on values that the program has from the host, or draws
-on the device, and requests whose number and size hang on them.  It is recorded
-without a GPU, and run on the processor: where all values are said to be known,
-both must have made tensors of the same sizes.  What differs is made shorter,
+Each has a few operators on values that it gets from the host, or draws on the
+device, and requests whose number and size depend on these.  It is recorded
+without a GPU, and run on the processor: if all values are reported as known,
+both must create tensors of the same sizes.  A program that differs is shortened,
 line by line, and printed.
 """
 
@@ -34,8 +34,8 @@ HEAD = [
     "    return near(F.scaled_dot_product_attention(*x)).view(64)",
 ]
 TAIL = ["print([k._nnz() if k.is_sparse else k.numel() for k in keep])"]
-# An operator's template: {i}, {f} and {b} are integers, numbers and truths that
-# there are, {k} a small number.  By what it makes.
+# The template of an operator: {i}, {f} and {b} are existing integers, numbers
+# and booleans, {k} is a small number. Grouped by result.
 MAKERS = {
     "i": (
         "torch.where({b}, {i}, {i})",
@@ -152,7 +152,7 @@ ASKERS = (
 
 
 def begin(rng):
-    """The program's first values, by kind, and the lines that make them."""
+    """The program's first values, by kind, and the lines that create them."""
     digits = [[rng.randrange(10) for _ in range(LENGTH)] for _ in range(2)]
     numbers = [round(rng.uniform(-2, 2), 2) for _ in range(LENGTH)]
     truths = [rng.random() < 0.5 for _ in range(LENGTH)]
@@ -204,13 +204,13 @@ class Runner:
     def __init__(self, options, folder):
         self.source = os.path.join(folder, "program.py")
         trace = os.path.join(folder, "trace.jsonl")
-        # Also on the processor: PyTorch wants CUDA's libraries there, too.
+        # On the processor, too, because PyTorch needs CUDA's libraries there.
         self.record = [options.gpupool, "record", "--cudnn", "none", "-o"]
         self.record += [trace, "--", options.python, "-W", "ignore"]
         self.record += [self.source]
 
     def is_right(self, lines):
-        """None where not all values are said to be known, or it fails."""
+        """None if not all values are reported as known, or if it fails."""
         with open(self.source, "w") as out:
             print(*HEAD, *lines, *TAIL, sep="\n", file=out)
         recorded = said([*self.record, "cuda"])

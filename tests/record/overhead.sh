@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# overhead.sh [REQUESTS [STEPS]]: what recording costs a program that does
-# nothing but allocate, and what following values costs one that trains: each on
-# the same libraries, with it and without, in turn; its own processor seconds,
-# the least of five runs each.
+# overhead.sh [REQUESTS [STEPS]]: the cost of recording for a program that only
+# allocates, and the cost of following values for one that trains: each with the
+# same libraries, alternately with it and without, in processor seconds of the
+# program, the minimum of five runs each.
 #
 #	VENV=/path/of/a/venv tests/record/overhead.sh
 set -eu
@@ -28,7 +28,7 @@ seconds() {
 		2> /dev/null | sed -n 's/^seconds //p'
 }
 
-# compare WITHOUT WITH: lines of a number, and both times.
+# compare WITHOUT WITH: files with a number on each line; prints both times.
 compare() {
 	awk -v without_name="$1" -v with_name="$2" '
 		NR == 1 || $2 < without { without = $2 }

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# pinned.sh: requests for pinned host memory that seeds say, served by PyTorch
-# and by gpupool's engine, under each of its settings that the release has.
+# pinned.sh: requests for pinned host memory, generated from seeds, served by
+# PyTorch and by gpupool's engine, under each of its settings in the release.
 #
-# gpupool and a python that has PyTorch are on PATH, as run.sh puts them there.
+# gpupool and a python with PyTorch must be on PATH, as run.sh sets it.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,13 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Looks for what a published snapshot holds in the trace of the same program:
+# Searches for the contents of a published snapshot in a trace of the same
+# program:
 #
 #	tests/record/public.sh SNAPSHOT TRACE
 #
-# A snapshot is a window of what happened, so the place in the trace where most
-# of it follows is taken.  Says how much is equal, request by request (allocation,
+# A snapshot is a window of the run, so the place in the trace where most of it
+# follows is taken.  Prints how much is equal, request by request (allocation,
 # free, segment; with its size, in order), and where the first difference is.
-# Exit 1 when there is one.  Traces of other formats are read as well.
+# Exit status 1: there is one.  Traces of other formats are read as well.
 set -eu
 
 [ $# = 2 ] || {
@@ -17,7 +18,7 @@ set -eu
 temporary=$(mktemp -d)
 trap 'rm -rf "$temporary"' EXIT
 
-# "alloc 512", one a line; a block that was there before has no size: "free ?"
+# "alloc 512", one per line; a block from before has no size: "free ?"
 steps()
 {
 	gpupool convert -q "$1" "$temporary/trace.jsonl"

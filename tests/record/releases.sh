@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Records a program under other releases of PyTorch than the tests' own:
+# Records a program under releases of PyTorch other than that of the tests:
 #
 #	PATH=$PWD/build:$PATH tests/record/releases.sh [RELEASE...]
 #
-# Each wheel is fetched, and removed again.  The trace must be replayed as it was
-# recorded, and what follows from the host's values must be known.  Calls of CUDA's
-# libraries must run, and checks that a correct program passes.
+# Each wheel is fetched, and removed again.  The replay must agree with the
+# recording, and what follows from the host's values must be known.  Calls of
+# CUDA's libraries must run, and so must checks that a correct program passes.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,13 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Records programs with a PyTorch wheel: each tests/record/*.test is a text as
-# tests/cli/run.sh reads them, in which python is one that has PyTorch, and
-# $programs the folder of the programs beside this script.
+# Records programs with a PyTorch wheel: each tests/record/*.test is a text in
+# the form of tests/cli/run.sh, in which python is one with PyTorch, and
+# $programs is the folder programs next to this script.
 #
 #	make record-test TORCH=2.15.0           fetches the wheel, runs them all
 #	VENV=/path/of/a/venv tests/record/run.sh [FILE.test...]
 #
-# Without a wheel they are skipped.  -q leaves out what differs by release.
+# Without a wheel they are skipped.  -q omits output that depends on the
+# release.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # suite.sh [NAME...]: records the programs of the suite, replays each to the
-# same addresses and counters, and compares it with the trace that is kept of
-# this release in traces/recorded/programs, request by request.  UPDATE=1 keeps
-# what is new: a trace of the same requests stays as it is, whose addresses and
-# times are others each time.  UPDATE=all keeps all.
+# same addresses and counters, and compares it with the stored trace of this
+# release in traces/recorded/programs, request by request.  UPDATE=1 stores
+# traces with new requests: one with the same requests stays unchanged, because
+# addresses and times are different each time.  UPDATE=all stores all.
 #
-# gpupool and a python that has PyTorch are on PATH, as run.sh puts them there.
+# gpupool and a python with PyTorch must be on PATH, as run.sh sets it.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -16,7 +16,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
 
-# What gpupool record is told for a program.
+# The options of gpupool record for a program.
 options() {
 	case $1 in
 	loader | fsdp) echo --events lag:60 ;;
@@ -24,20 +24,20 @@ options() {
 	esac
 }
 
-# One process compiles: more of them take longer to start.
+# One process compiles, because more of them take longer to start.
 TORCHINDUCTOR_COMPILE_THREADS=1
 export TORCHINDUCTOR_COMPILE_THREADS
 
-# What the program asked for.  When the threads of the backward pass let go of
-# what they had is theirs, and so are the addresses that follow from it.  Blocks
-# of a pool that is set back come in the order of a hash of host addresses.
+# The program's requests.  When the threads of the backward pass free their
+# blocks is up to them, and so are the addresses that follow from it.  Blocks of
+# a pool that is restored come in the order of a hash of host addresses.
 requests() {
 	grep -E '^\{"op":"(alloc|empty_cache|capture_begin|capture_end)"' |
 		grep -v '"restored":true' |
 		sed 's/,"addr":[0-9]*//; s/,"owner":[0-9]*//'
 }
 
-# Whether a trace of the same requests is kept.
+# Whether a trace with the same requests is stored.
 is_kept() {
 	file=$kept/$1-$release.jsonl.gz
 	[ "${UPDATE-}" != all ] || return 1

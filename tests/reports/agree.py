@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The same question, put to several commands: one verdict and one sentence, in
-text and on pages, which follow from the numbers beside them."""
+"""Several commands are asked the same question: they have one verdict and one
+sentence, in text and on pages, which follow from their numbers."""
 
 import html
 import re
@@ -11,7 +11,7 @@ COMMANDS = "look", "explain", "suggest", "headroom", "sweep"
 
 def options_of(held):
     """The settings are those of the trace: suggest starts from them, and those
-    that are given to sweep are its grid."""
+    given to sweep are its grid."""
     return (
         "--torch", held.program.torch(),
         "--capacity", str(held.program.capacity),
@@ -19,7 +19,7 @@ def options_of(held):
 
 
 def words_of(held, command, *more):
-    """In one line, without a page's tags."""
+    """The text in one line, without a page's tags."""
     text = subprocess.run(
         [held.gpupool, command, held.path, *options_of(held), *more],
         capture_output=True, text=True, check=False).stdout  # fmt: skip
@@ -46,7 +46,7 @@ def hold_one_verdict(held):
 
 
 def hold_numbers(held):
-    """Those of a verdict, beside each other."""
+    """The texts of a verdict, from each command."""
     verdict = verdict_of(held, "explain")
     kind, capacity = verdict["kind"], verdict["capacity"]
     held.is_as("capacity", capacity, held.program.capacity)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What is answered from many replays, held against the other model: the least
-memory, what other settings would do, and the packing that floor finds."""
+"""Answers that take many replays, compared with the other model: the smallest
+memory, other settings, and the packing that floor finds."""
 
 import csv
 import io
@@ -38,7 +38,7 @@ def is_fine(held, capacity, conf, name):
 
 
 def hold_bound(held, name, bound, dice):
-    """Fine from there on, and not just below."""
+    """Enough at this size and above, and not just below it."""
     least, top = bound["capacity"], bound["known_to"]
     tried = {least, top}
     if not bound["unknown_above"]:
@@ -81,7 +81,7 @@ def hold_headroom(held):
 
 
 def hold_fit(held):
-    """What PyTorch needs on another device, where no others are."""
+    """PyTorch's need on another device that nobody else uses."""
     program = held.program
     told = held.report("fit --gpu t4 --trace", held.path)
     if told["devices"][0]["verdict"]["kind"] == "undecided":
@@ -110,7 +110,7 @@ def settings_of(program):
 
 
 def hold_tried(held):
-    """What was tried, and what each would need."""
+    """What was tried, and the need of each."""
     program = held.program
     told = held.report("explain", held.path, *program.options())
     dice = random.Random(len(held.moments))
@@ -133,7 +133,7 @@ def hold_tried(held):
 
 
 def hold_sweep(held):
-    """Each run, and the order of them."""
+    """The numbers of each run, and the order of the runs."""
     program = held.program
     words = [word for conf in CONFS for word in ("--alloc-conf", conf)]
     told = held.report(
@@ -157,7 +157,7 @@ def hold_sweep(held):
 
 
 def draw(program, dice):
-    """Several settings at once, over the program's own."""
+    """Several settings at once, in addition to the program's own."""
     large = dice.choice([20, dice.randint(11, 300)])
     chosen = {
         "expandable_segments": dice.choice([None, True]),
@@ -174,8 +174,8 @@ def draw(program, dice):
 
 
 def hold_least(held, need):
-    """No drawn setting needs less: at a granule less it fails, or with more
-    than that again."""
+    """No drawn setting has a lower need: with a granule less it fails, or it
+    needs more than that again."""
     dice = random.Random(need)
     for _ in range(8):
         conf = draw(held.program, dice)
@@ -187,8 +187,8 @@ def hold_least(held, need):
 
 
 def hold_verdict(held):
-    """What is advised serves all and needs what is said; where nothing is
-    said to help, nothing does."""
+    """The recommended setting serves everything and has the reported need; if
+    the report says that nothing helps, nothing does."""
     program = held.program
     told = held.report("explain", held.path, *program.options())
     verdict = told["devices"][0]["verdict"]
@@ -221,16 +221,16 @@ def hold_verdict(held):
 
 
 def is_within(value, least, most, is_gc):
-    """Whether a class stands for that value; None: it is not set."""
+    """Whether a class includes that value; None: the setting is not set."""
     if is_gc and least is None:
-        return value is None  # collections are off
+        return value is None  # garbage collection is off
     if value is None:
         return most is None
     return least <= value and (most is None or value <= most)
 
 
 def hold_classes(held):
-    """Each value is of a class, and goes the way of its class's run."""
+    """Each value belongs to a class, and has the result of the class's run."""
     program = held.program
     dice = random.Random(len(held.moments))
     axes = dice.choice([[SPLIT], [GC], [SPLIT, GC]])
@@ -278,7 +278,7 @@ def hold_classes(held):
 
 
 def hold_packing(held, text, most):
-    """No two blocks that are there at once share a byte."""
+    """No two blocks that are live at the same time overlap."""
     blocks = [
         {key: int(value) for key, value in row.items()}
         for row in csv.DictReader(io.StringIO(text))
@@ -328,7 +328,7 @@ def hold_floor(held):
     hold_packing(held, text, told["packing"])
 
 
-# ---- what is in it ----
+# ---- the contents of a trace ----
 
 
 def hold_info(held):

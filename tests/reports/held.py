@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What reports say of a run, held against another model of PyTorch's allocator.
+"""Reports on a run, compared with another model of PyTorch's allocator.
 
-Each seed is a made-up program.  The model runs it event by event, and what it
-sees is worked out again, plainly: what was free to a request, what segments
-were made of, who held memory, and when a limit was first exceeded.  The reports
-must say the same.  The model and the programs are oracle/model.py and gen.py in
-GPUPOOL_SHARED, or in ../shared beside the checkout; without them it is skipped.
+Each seed gives a generated program.  The model runs it event by event, and the
+contents of the reports are computed from it in a straightforward way: what was
+free for a request, what segments consisted of, who held memory, and when a limit
+was first exceeded.  The reports must agree.  The model and the generator are
+oracle/model.py and gen.py in GPUPOOL_SHARED, or in ../shared next to the
+checkout; without them, the test is skipped.
 """
 
 import argparse
@@ -187,7 +188,7 @@ class Block:
 class Segment:
     address: int
     stream: int
-    pool: object  # the model's
+    pool: object  # as the model has it
     blocks: list
 
     def size(self):
@@ -196,7 +197,7 @@ class Segment:
 
 @dataclasses.dataclass
 class Moment:
-    """Behind an event."""
+    """The state after an event."""
 
     reserved: int
     levels: dict
@@ -206,7 +207,7 @@ class Moment:
     oom: dict | None  # of the request, if it failed
     # Bytes of what the program holds, or failed to get, and of others.
     wanted: int
-    released: int  # bytes given back in its course
+    released: int  # bytes released while it was served
 
     def blocks(self, state):
         return [
@@ -218,7 +219,7 @@ class Moment:
 
 
 def chains(allocator):
-    """The first block of each segment that cudaMalloc gave, or of each range of
+    """The first block of each segment from cudaMalloc, or of each range of
     addresses."""
     blocks = [block for block in allocator.live.values() if block]
     pools = [allocator.large, allocator.small]
@@ -244,7 +245,7 @@ def state_of(block):
 
 
 def segments_of(allocator):
-    """As a snapshot has them: each run of mapped blocks is one."""
+    """The segments of a snapshot: each run of mapped blocks is one."""
     ids = {id(b): int(name) for name, b in allocator.live.items() if b}
     segments = []
     for block in chains(allocator):
@@ -269,12 +270,12 @@ def segments_of(allocator):
 
 
 def watch(model, program):
-    """A moment for each event; None where PyTorch raises another error."""
+    """A moment for each event; None if PyTorch raises another error."""
     allocator = model.Allocator(
         program.release, model.Device(program.capacity), program.conf
     )
     moments = []
-    wanted = {}  # what the program holds, or failed to get
+    wanted = {}  # bytes that the program holds, or failed to get
     for line in program.lines:
         op, *words = line.split()
         told = len(allocator.trace)
@@ -318,10 +319,10 @@ def watch(model, program):
 
 
 class Held:
-    """Runs gpupool on a trace, and notes what is said otherwise.
+    """Runs gpupool on a trace, and notes what differs in its reports.
 
-    at: for each event of the trace, that of the program. start: the last event
-    of the program before the trace, of a window.
+    at: for each event of the trace, the event of the program. start: for a
+    window, the last event of the program before the trace.
     """
 
     def __init__(
@@ -335,7 +336,7 @@ class Held:
         self.start = start
         self.at_start = None if start is None else moments[start]
         self.wrong = []
-        self.told = {}  # what was said, by the command
+        self.told = {}  # the differences, by command
 
     def report(self, command, *words):
         asked = (*command.split(), *map(str, words), "--format", "json")
@@ -349,7 +350,7 @@ class Held:
         return self.told[asked]
 
     def text(self, command):
-        """What is said to people of the program's run."""
+        """The text reports on the program's run."""
         asked = (command, self.path, *self.program.options())
         if asked not in self.told:
             self.told[asked] = subprocess.run(
@@ -358,11 +359,11 @@ class Held:
         return self.told[asked]
 
     def behind(self, event):
-        """The allocator behind that event of the trace."""
+        """The allocator after that event of the trace."""
         return run_behind(self.model, self.program, self.at[event])
 
     def explained(self, told):
-        """The allocator at the moment explained."""
+        """The allocator at the moment that is explained."""
         event = self.start if told["before"] else self.at[told["event"]]
         return run_behind(self.model, self.program, event)
 
@@ -376,7 +377,7 @@ def sizes(blocks):
 
 
 def first_most(moments, value):
-    """The first moment at which that is largest, and how much it is."""
+    """The first moment at which the value is largest, and that value."""
     values = [value(moment) for moment in moments]
     return values.index(max(values)), max(values)
 
@@ -420,7 +421,7 @@ def hold_replay(held):
 
 
 def hold_request(held, told, moment):
-    """What the first request without memory could have had."""
+    """The memory that the first failed request could have had."""
     oom, said = moment.oom, told["request"]
     free = moment.blocks("free")
     pool = [(s, b) for s, b in free if s.pool is oom["pool"]]
@@ -450,7 +451,7 @@ def most_allocated(held):
 
 
 def hold_explain(held):
-    """The first request without memory, and what the moment is made of."""
+    """The first failed request, and what the moment is made of."""
     told = held.report("explain", held.path, *held.program.options())
     told = told["devices"][0]
     failed = [k for k, m in enumerate(held.moments) if m.oom]
@@ -509,7 +510,7 @@ def hold_explain(held):
 
 
 def hold_counts(held, told):
-    """Of the whole run, whatever the program resets."""
+    """The peaks of the whole run, whatever the program resets."""
     seen = held.behind(len(held.at) - 1).count
     held.is_as(
         "calls and retries",
@@ -527,7 +528,8 @@ def hold_counts(held, told):
 
 
 def hold_cached(held, told):
-    """What is cached goes back, and with it only what was pending free."""
+    """empty_cache releases cached memory, and only such as was pending free in
+    addition."""
     allocator = held.explained(told)
     if allocator.routes:
         return
@@ -542,12 +544,12 @@ def hold_cached(held, told):
 
 
 def moment_has_pools(moment):
-    """Memory of private pools does not go back."""
+    """Memory of private pools is not released."""
     return any(segment.pool.private for segment in moment.segments)
 
 
 def hold_steps(held, steps):
-    """A step has what there is behind its mark, and up to the next."""
+    """A step includes the state at its mark, and ends at the next one."""
     begins = [step["event"] for step in steps]
     for step, begin, end in zip(steps, begins, begins[1:] + [None]):
         part = held.moments[begin:end]
@@ -570,7 +572,7 @@ def hold_steps(held, steps):
 
 
 def is_there(allocator, unit):
-    """Whether any of its bytes are still held from the device."""
+    """Whether any of its bytes are still reserved from the device."""
     for segment in segments_of(allocator):
         begin, end = segment.address, segment.address + segment.size()
         if begin < unit["addr"] + unit["size"] and unit["addr"] < end:
@@ -579,8 +581,8 @@ def is_there(allocator, unit):
 
 
 def hold_pins(held, told):
-    """Without the blocks that pin it, a segment or page goes back; without all
-    of them but one it does not."""
+    """Without the blocks that pin it, a segment or page is released; without
+    all of them but one it is not."""
     for unit in told["pinned"][:3]:
         for left in range(min(2, len(unit["by"]))):
             allocator = held.explained(told)
@@ -599,7 +601,7 @@ def hold_pins(held, told):
 
 
 def hold_pins_now(held, told):
-    """Blocks by who asked for them, each once, whatever it lies in."""
+    """Blocks by requesting site, each counted once, whatever it lies in."""
     blocks = collections.defaultdict(set)
     units = collections.Counter()
     shares = collections.Counter()
@@ -624,8 +626,8 @@ def hold_pins_now(held, told):
 
 
 def hold_holders(held, told):
-    """Of a device that is too small, when most is wanted; there it is all had
-    from a device without an end."""
+    """On a device that is too small, the moment with the highest demand; up to
+    there, the run is that of an unlimited device."""
     at, moments = told["in_use_event"], held.moments
     if told.get("verdict", {}).get("kind") == "too-small":
         fullest, most = first_most(moments, lambda m: m.wanted)
@@ -647,14 +649,14 @@ def hold_holders(held, told):
 
 
 def message_of(held):
-    """PyTorch's, of the first request without memory; None: there is none."""
+    """PyTorch's message for the first failed request; None: there is none."""
     told = held.report("replay", held.path, *held.program.options())
     oom = told["runs"][0]["devices"][0]["first_oom"]
     return oom and oom["message"]
 
 
 def hold_log(held):
-    """What is concluded from the message alone, without the trace."""
+    """The conclusions from the message alone, without the trace."""
     message, path = message_of(held), held.path + ".log"
     if not message or "Tried to allocate" not in message:
         return
@@ -664,7 +666,7 @@ def hold_log(held):
         file.write(f"step 1\n[rank0]: torch.OutOfMemoryError: {message}\n")
     told = held.report("look", path)
     held.is_as("line of the message", (told["line"], told["messages"]), (2, 1))
-    # Sizes are printed with two decimals, and two of them subtracted.
+    # Sizes are printed with two decimals, and two of them are subtracted.
     largest = max(told["total_bytes"], told["reserved_bytes"])
     near = 3 * (1 << (30 if largest > 1 << 30 else 20)) // 200
     for said, seen in (
@@ -682,7 +684,7 @@ def hold_log(held):
         held.is_as("a lack", needed > moment.oom["available"], True)
     elif needed - (20 << 20) - 2 * near > moment.oom["available"]:
         held.wrong.append(f"{told['cause']}, but {needed} are needed")
-    # So empty_cache() would have given nothing back.
+    # So empty_cache() would have released nothing.
     allocator = held.behind(at)
     if not allocator.routes:
         reserved = allocator.total
@@ -719,15 +721,15 @@ def hold_view(held):
 
 
 def said_alike(event):
-    """What tells events apart, in a trace and in a part of it."""
-    stream = event.get("stream") or 0  # the default stream may be left out
+    """What distinguishes events, in a trace and in a part of it."""
+    stream = event.get("stream") or 0  # the default stream may be omitted
     keys = "op", "id", "size", "pool", "name"
     return stream, [event.get(key) for key in keys]
 
 
 def events_of_part(path, events, first):
-    """For each event of a part the program's, from `first` on. What a start
-    state cannot hold is events before that, and others in between."""
+    """For each event of a part, the program's event, from `first` on. What a
+    start state cannot hold precedes as events, with others in between."""
     at, next_one = [], first
     with open(path, encoding="utf-8") as file:
         next(file)  # the header
@@ -741,7 +743,7 @@ def events_of_part(path, events, first):
 
 
 def first_of_part(moments):
-    """Any event; of every third program the one behind most in use."""
+    """Any event; for every third program, the one with the most in use."""
     dice = random.Random(len(moments))
     first = dice.randrange(1, len(moments))
     fullest, _ = first_most(moments, lambda m: m.levels["allocated_bytes"])
@@ -750,9 +752,10 @@ def first_of_part(moments):
 
 
 def hold_part(held):
-    """The same of a window, which begins with what there was; where nothing
-    matters that a start state cannot hold: collections, limits, what failed
-    before it, and from 2.12 on the order in which segments were made."""
+    """The same for a window, which begins with the state at that point,
+    provided that nothing matters which a start state cannot hold: garbage
+    collection, limits, earlier failures, and from 2.12 on the order in which
+    segments were created."""
     program, moments = held.program, held.moments
     ops = {event["op"] for event in program.events}
     first = first_of_part(moments)
@@ -773,7 +776,7 @@ def hold_part(held):
     part = Held(held.gpupool, held.model, program, moments, path, at, first - 1)
     part.is_as("end of the part", at[-1], len(moments) - 1)
     hold_explain(part)
-    # The start counts, but is no event and so not among the moments.
+    # The start counts, but is not an event and so not among the moments.
     if before <= behind[0] and before < max(behind):
         hold_replay(part)
         hold_view(part)
@@ -799,7 +802,7 @@ def hold_diff(held):
 
 
 def hold_check(held):
-    """Where limits of a third of what is are first exceeded."""
+    """Where limits of a third of the maxima are first exceeded."""
     values = {
         "peak_reserved_bytes": lambda m: m.reserved,
         "peak_allocated_bytes": lambda m: m.levels["allocated_bytes"],
@@ -858,7 +861,7 @@ HOLDS = (
 
 
 def hold_all(args, model, gen, seed):
-    """None: PyTorch refuses something; else what is said otherwise."""
+    """None: PyTorch refuses something; otherwise the differences."""
     try:
         program = make_program(gen, seed)
         moments = watch(model, program)

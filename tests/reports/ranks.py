@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What is said of several ranks, beside the other model and each rank alone:
-the program, the program once more, and one that ends before."""
+"""Reports on several ranks, compared with the other model and with each rank
+alone: the program, the same program again, and one that ends earlier."""
 
 import json
 import os
@@ -41,7 +41,7 @@ class Ranks:
 
 
 def hold_runs(held, ranks):
-    """Those that are alike are one; each run is its own."""
+    """Equal ranks are one class; each run is that of its rank."""
     told = ranks.report("replay")
     held.is_as(
         "classes of ranks",
@@ -64,7 +64,8 @@ def hold_runs(held, ranks):
 
 
 def hold_verdicts(held, ranks):
-    """As of each alone, and one setting that serves all it is said to."""
+    """The results of each rank alone, and one setting that serves all those it
+    is said to serve."""
     told = {
         device["trace"]: device["verdict"]
         for device in ranks.report("explain")["devices"]
@@ -73,7 +74,7 @@ def hold_verdicts(held, ranks):
         path: ranks.alone("explain", path)["devices"][0]["verdict"]
         for path in ranks.paths()
     }
-    # Each may need another setting, and then there is none for both.
+    # Each may need a setting of its own, and then none is good for both.
     is_joint = all(verdict["kind"] == "setting" for verdict in alone.values())
     for path, verdict in alone.items():
         said, name = told[path], os.path.basename(path)

@@ -9,7 +9,7 @@ ENDLESS = 1 << 50  # memory that nothing uses up
 
 
 class Counts(collections.Counter):
-    """Those of the whole run, whatever the program resets."""
+    """The peaks of the whole run, whatever the program resets."""
 
     def clear(self):
         pass
@@ -20,14 +20,14 @@ class Outcome:
     peak: int
     retries: int
     ooms: int
-    fits: bool  # others have all that they hold, too
+    fits: bool  # others keep all that they hold, too
 
     def numbers(self):
         return self.peak, self.retries, self.ooms
 
 
 def ran_out(model, allocator, lines):
-    """Behind each event: whether there was no memory for it."""
+    """For each event, whether there was no memory for it."""
     for line in lines:
         op, *words = line.split()
         try:
@@ -40,7 +40,7 @@ def ran_out(model, allocator, lines):
 
 
 def run_behind(model, program, event):
-    """The allocator behind that event."""
+    """The allocator after that event."""
     allocator = model.Allocator(
         program.release, model.Device(program.capacity), program.conf
     )

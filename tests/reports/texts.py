@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is said to people, beside what is said to programs."""
+"""Text reports, compared with the JSON reports."""
 
 import re
 
@@ -10,7 +10,7 @@ NOUNS = (
 )
 ONE = NOUNS.replace("pages", "page").replace("retries", "retry")
 ONE = re.sub(r"s(?=\||$)", "", ONE)
-# One of several, several of one, and nothing of what is counted.
+# One of several, several of one, and zero of what is counted.
 MISTAKES = (
     rf"(?<![\d.,])1 (?:other |more )?(?:{NOUNS})\b",
     rf"(?<![\d.,])(?:[2-9]|\d\d+) (?:other |more )?(?:{ONE})\b",
@@ -21,7 +21,7 @@ MISTAKES = (
 
 
 def text_of(held, command):
-    """With each sentence in one line."""
+    """The text with each sentence in one line."""
     return re.sub(r"\n? +", " ", held.text(command))
 
 
@@ -39,7 +39,7 @@ def said_count(text, what):
 
 
 def hold_useless(held):
-    """Settings that are counted only, by what comes of them."""
+    """Settings that are only counted, by their outcomes."""
     program = held.program
     told = held.report("explain", held.path, *program.options())
     if told["devices"][0]["verdict"]["kind"] == "undecided":

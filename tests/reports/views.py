@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What views show, beside the moments that the other model sees."""
+"""Views, compared with the moments of the other model."""
 
 import collections
 import random
@@ -14,7 +14,7 @@ def block_of(moment, name):
 
 
 def lives_of(held):
-    """By id of those that were served: the events of request and free."""
+    """For each id that was served, the events of its request and its free."""
     lives = {}
     for at, line in enumerate(held.program.lines):
         op, *words = line.split()
@@ -26,7 +26,7 @@ def lives_of(held):
 
 
 def held_by(moment, group):
-    """Blocks and bytes of each that holds memory then."""
+    """Blocks and bytes of each holder at that moment."""
     seen = collections.defaultdict(lambda: [0, 0])
     for segment, block in moment.blocks("allocated"):
         name = group(segment, block)
@@ -36,7 +36,7 @@ def held_by(moment, group):
 
 
 def by_site(held, moment):
-    """Who asked for what is held."""
+    """The sites that requested the memory."""
     site_of = held.program.site_of
     return held_by(moment, lambda _, block: site_of[block.id])
 
@@ -57,7 +57,7 @@ def hold_sites(held, at):
 
 
 def hold_pools(held, at):
-    """The pools that it lies in, which a request need not name."""
+    """The pools of the block, which a request need not name."""
     told = held.report(
         "view holders", held.path, "--at", at, "--by", "pool",
         *held.program.options(),
@@ -76,7 +76,7 @@ def hold_holders(held):
 
 
 def hold_bands(held):
-    """A column an event, and a band for each block."""
+    """One column per event, and a band for each block."""
     told = held.report("view bands", held.path, *held.program.options())
     columns = told["columns"]
     for k, at in enumerate(columns["event"]):
@@ -98,7 +98,7 @@ def hold_bands(held):
 
 
 def hold_block(held):
-    """Where some block is."""
+    """Where a block is."""
     lives = lives_of(held)
     dice = random.Random(len(held.moments))
     for name in dice.sample(sorted(lives), min(2, len(lives))):
@@ -124,7 +124,7 @@ def hold_block(held):
 
 
 def hold_events(held):
-    """What is there behind each."""
+    """The state after each event."""
     told = held.report(
         "view events", held.path, "--rows", 1000, *held.program.options()
     )

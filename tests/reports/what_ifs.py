@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What-ifs made a second time, on the lines of a program: what the model does
-with those is what replay says of the same flags."""
+"""What-ifs applied independently to the lines of a program: the model's result
+for these must be the one that replay reports for the same flags."""
 
 import random
 
@@ -15,7 +15,7 @@ def op_of(line):
 
 
 def id_of(line):
-    """Of the block that a request, free or record_stream is of."""
+    """The block that a request, free or record_stream is about."""
     op, *words = line.split()
     return words[0] if op in ("a", "f", "r") else None
 
@@ -41,7 +41,7 @@ def keep_site(program, site):
 
 
 def free_earlier(program, site):
-    """Behind the last use."""
+    """Frees each block after its last use."""
     ids = ids_of(program, site)
     lines = keep_site(program, site)
     last = {}
@@ -93,8 +93,8 @@ def no_empty_cache(program, _):
 
 
 def preallocate(program, _):
-    """Blocks that live for that long come first, the largest before all, but
-    behind a memory fraction, others' memory and marks."""
+    """Blocks that live that long come first, the largest before all others, but
+    after a memory fraction, others' memory and marks."""
     lines = list(program.lines)
     freed = {id_of(x): at for at, x in enumerate(lines) if op_of(x) == "f"}
     moved, pool = [], None
@@ -115,7 +115,7 @@ def preallocate(program, _):
 
 
 def sort_step(program, _):
-    """Runs of requests, the largest of each first."""
+    """Sequences of requests, with the largest of each first."""
     lines, run = [], []
     for line in [*program.lines, MARK]:
         if op_of(line) == "a":
@@ -177,7 +177,7 @@ def hold_what_ifs(held):
 
 
 def hold_attempts(held):
-    """What explain tried of them."""
+    """The ones that explain tried."""
     program = held.program
     told = held.report("explain", held.path, *program.options())
     changes = {flag: change for flag, _, change in WHAT_IFS}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs as they are written for other tools, beside the other model."""
+"""Runs written for other tools, compared with the other model."""
 
 import collections
 import csv
@@ -26,7 +26,7 @@ def written(held, form):
 
 
 def row_of(held, at):
-    """What CSV has of that event, but for where it was asked for."""
+    """The row that CSV has for that event, without its site."""
     event, moment = held.program.events[at], held.moments[at]
     free = [block.size for _, block in moment.blocks("free")]
     row = {
@@ -53,7 +53,8 @@ def hold_csv(held):
 
 
 def fullest(held):
-    """Of the moments with the most reserved the one with the most in use."""
+    """Among the moments with the most reserved, the one with the most in
+    use."""
     peak = max(moment.reserved for moment in held.moments)
     at = [
         k for k, moment in enumerate(held.moments) if moment.reserved == peak
@@ -64,7 +65,7 @@ def fullest(held):
 
 
 def hold_stacks(held):
-    """What the peak is made of, as stacks."""
+    """The parts of the peak, as stacks."""
     at = fullest(held)
     moment = held.moments[at]
     seen = collections.Counter()
@@ -87,14 +88,14 @@ def hold_stacks(held):
 
 
 def hold_counters(held):
-    """Each counter is written where it changes."""
+    """Each counter is written when it changes."""
     changes = collections.defaultdict(dict)
     for event in json.loads(written(held, "perfetto"))["traceEvents"]:
         if event["ph"] == "C":
             changes[event["ts"]][event["name"]] = event["args"]["bytes"]
     said = {}
     for at, moment in enumerate(held.moments):
-        said.update(changes[at + 1])  # a microsecond for each event
+        said.update(changes[at + 1])  # one microsecond per event
         names = "allocated", "active", "inactive_split"
         seen = {name: moment.levels[f"{name}_bytes"] for name in names}
         seen["reserved"] = moment.reserved
@@ -102,7 +103,7 @@ def hold_counters(held):
 
 
 def hold_snapshot(held):
-    """What PyTorch would say of the end."""
+    """PyTorch's own snapshot of the end."""
     said = pickle.loads(written(held, "pickle"))["segments"]
     held.is_as(
         "segments of the snapshot",

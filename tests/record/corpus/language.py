@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A model of transformers, with random weights: language.py MODEL WHAT.
 
-WHAT: train, ragged (batches of other lengths), checkpointed, sgd, infer or
+WHAT: train, ragged (batches of varying lengths), checkpointed, sgd, infer or
 generate.
 """
 import sys
@@ -39,7 +39,7 @@ models = {
 
 
 def length(step, what):
-    """Tokens of a batch: as many each time, or those that come."""
+    """A batch of tokens: always of the same length, or of varying ones."""
     if what != "ragged":
         return 256
     return int(torch.randint(32, 512, (), generator=random))

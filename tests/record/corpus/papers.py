@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Rank 0 of a training that papers about allocators measure: papers.py MODEL
+"""Rank 0 of a training as measured in papers about allocators: papers.py MODEL
 HOW RANKS BATCH.
 
-HOW is words with + between: full or lora, recompute, ragged (batches of other
-lengths in each step, 256 to 1024 tokens; else 1024).  The other ranks are not
-there: the group answers each collective at once, and shards are those of RANKS.
+HOW is a list of words joined by +: full or lora, recompute, ragged (batches of
+256 to 1024 tokens, varying in each step; else 1024).  The other ranks do not
+exist: the group completes each collective at once, and shards have the size for
+RANKS.
 """
 import sys
 

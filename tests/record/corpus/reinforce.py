@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Language models under reinforcement, phase by phase: reinforce.py HOW.
+"""Reinforcement learning of language models, phase by phase: reinforce.py HOW.
 
-ppo: an actor generates, a critic, a reference and a reward model judge, actor
+ppo: an actor generates; a critic, a reference and a reward model judge; actor
 and critic are trained.  grpo: groups of answers, no critic.  dpo: pairs, no
 generation.  sleep: as grpo, and the cache is emptied between the phases.
 """
@@ -24,7 +24,7 @@ def network():
 
 
 def logs(model, ids):
-    """The logarithms of the probabilities of the tokens."""
+    """The log probabilities of the tokens."""
     out = model(input_ids=ids).logits[:, :-1].float().log_softmax(-1)
     return out.gather(2, ids[:, 1:, None]).squeeze(2)
 

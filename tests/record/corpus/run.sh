@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The corpus: records the programs of this folder into traces/recorded/corpus,
-# and those of papers, which are large, into traces/recorded/papers.
+# The corpus: records the programs of this folder to traces/recorded/corpus,
+# and those from papers, which are large, to traces/recorded/papers.
 #
 #	VENV=/path/of/a/venv tests/record/corpus/run.sh
 #
-# The venv has PyTorch, transformers and peft.  What is there already is kept: remove
-# a trace to have it recorded anew.  ONLY='regex' chooses programs.
+# The venv has PyTorch, transformers and peft.  Existing traces are kept: remove
+# one to record it again.  ONLY='regex' chooses programs.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A server of a language model: serve.py HOW.
 
-cat: keys and values grow with torch.cat, answers come and go.  paged: they lie
+cat: keys and values grow with torch.cat, answers begin and end.  paged: they are
 in blocks that are allocated once.  offload: weights come from pinned memory,
 layer by layer.
 """
@@ -38,7 +38,7 @@ def step(block, x, keys, values):
 
 @torch.inference_mode()
 def serve_growing(blocks):
-    """Some prompts at a time; each answer ends when it does."""
+    """A few prompts at a time; each answer ends on its own."""
     answers = []
     for turn in range(120):
         if len(answers) < 12 and turn % 3 == 0:

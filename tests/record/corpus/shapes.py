@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Networks whose tensors have other sizes each time: shapes.py WHAT.
+"""Networks whose tensors change size each time: shapes.py WHAT.
 
-graphs: of a few hundred to some thousand nodes.  tables: embeddings of a
-recommender.  unet: images of several sizes.  points: clouds, and a network of
-their pairs.
+graphs: of a few hundred to a few thousand nodes.  tables: embeddings of a
+recommender.  unet: images of several sizes.  points: point clouds, and a
+network on their pairs.
 """
 import sys
 

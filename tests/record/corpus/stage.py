@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""One rank of a job by hand: stage.py HOW RANK.
+"""One rank of a job, without the others: stage.py HOW RANK.
 
-pipeline: a stage of four, one forward, one backward.  tensor: a rank of four
-that split each layer.
+pipeline: one stage of four, one forward, one backward.  tensor: one rank of four
+among which each layer is split.
 """
 import sys
 
@@ -32,7 +32,7 @@ optimizer = torch.optim.AdamW(model.parameters())
 
 
 def received(batch):
-    """What comes from the stage before: tokens, or activations."""
+    """The input from the previous stage: tokens, or activations."""
     if is_first:
         return torch.zeros(batch, 256, dtype=torch.long, device="cuda")
     return torch.zeros(batch, 256, WIDTH, device="cuda", requires_grad=True)

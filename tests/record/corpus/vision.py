@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A network over images or sound, with random weights: vision.py MODEL WHAT.
+"""A network for images or sound, with random weights: vision.py MODEL WHAT.
 
-WHAT: train or infer, over batches and images of several sizes.
+WHAT: train or infer, with batches and images of several sizes.
 """
 import sys
 

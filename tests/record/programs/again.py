@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Checkpointed experts: the second time, tokens go where they went: again.py
-reentrant|other|nested|late."""
+"""Checkpointed experts: the second time, tokens go to the same experts:
+again.py reentrant|other|nested|late."""
 import sys
 
 import torch

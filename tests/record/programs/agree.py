@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Ranks that agree on what none of them knows: whether a gradient is too large,
-as DeepSpeed asks before each step, and a sum of random numbers."""
+"""Ranks that agree on values which none of them knows: whether a gradient is
+too large, as DeepSpeed asks before each step, and a sum of random numbers."""
 
 import os
 
@@ -11,7 +11,7 @@ from job import start
 
 
 def say(text):
-    """In one piece: the other rank writes too."""
+    """Writes in one piece, because the other rank writes too."""
     os.write(1, f"{text}\n".encode())
 
 

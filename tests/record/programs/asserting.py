@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What a device's kernels assert. The first argument says which of these fails,
-each in a process of its own; without one, none does."""
+"""Assertions of a device's kernels. The first argument names the one that
+fails, each in its own process; without it, none does."""
 
 import os
 import sys
@@ -18,7 +18,7 @@ def few():
 
 
 def large():
-    """Nobody knows its elements."""
+    """Its elements are unknown."""
     made = torch.randn(700, 700, device="cuda")
     return made @ made
 
@@ -71,7 +71,7 @@ def passes():
 
 def run(call):
     call()
-    # What is launched behind it is not run.
+    # What is launched after it does not run.
     small = at(1, 2)
     print(small.tolist(), flush=True)
 

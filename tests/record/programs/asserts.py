@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Checks that a correct program passes, of unknown values."""
+"""Checks of unknown values that a correct program passes."""
 
 import torch
 
@@ -27,7 +27,7 @@ if __name__ == "__main__":
     print("known", bool(torch.isfinite(bad)), bool(torch.isnan(bad)))
     worse = torch.tensor([1.0, float("inf")]).cuda()
     print("known", bool(torch.isfinite(worse).all()))
-# That none of the counts is negative.
+# That no count is negative.
 counts = torch.empty(3, device="cuda").cauchy_().long() % 4
 print(
     "repeated",

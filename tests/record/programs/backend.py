@@ -11,7 +11,7 @@ if sys.argv[1] == "uncached":
 import torch
 
 if sys.argv[1] == "own":
-    # Any two functions will do: nobody looks at the memory.
+    # Any two functions will do, because the memory is not used.
     torch.cuda.memory.change_current_allocator(
         torch.cuda.memory.CUDAPluggableAllocator("libc.so.6", "valloc", "free")
     )

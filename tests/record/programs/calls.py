@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a program sees of a device that computes nothing."""
+"""What a program sees of a device that does not compute."""
 
 import torch
 

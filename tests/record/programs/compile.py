@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""torch.compile: a transformer, its lengths changing; CUDA graphs; GEMMs tried.
+"""torch.compile: a transformer with varying lengths; CUDA graphs; tuned GEMMs.
 
-Takes the modes to run; the first two without.
+Takes the modes to run; by default the first two.
 """
 
 import sys

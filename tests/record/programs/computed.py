@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What is computed is what the processor gives, also where only a device has
-the operator: what comes out of modules, their gradients, and what they keep."""
+"""Computed values are the processor's, also for operators that only a device
+has: the outputs of modules, their gradients, and what they save."""
 
 import copy
 
@@ -31,7 +31,7 @@ class Of(nn.Module):
 
 
 class First(nn.Module):
-    """Of what another gives."""
+    """A transform of another random variable."""
 
     def __init__(self, of):
         super().__init__()
@@ -68,7 +68,7 @@ compare("in use", nn.BatchNorm2d(4).eval(), image)
 
 
 def halves(x, weight, bias):
-    """Batch norm as two processes do it, and its gradient for x * x."""
+    """Batch norm as in two processes, and its gradient for x * x."""
     eps, parts = 1e-5, x.detach().chunk(2)
     stats = [torch.batch_norm_stats(part, eps) for part in parts]
     mean, invstd = (torch.stack(s) for s in zip(*stats))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Goes on by one more than what nobody knows, as speculative decoding does."""
+"""Advances by one more than an unknown value, as in speculative decoding."""
 import torch
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Several devices: copies between them, and what they reach of each other."""
+"""Several devices: copies between them, and access to each other's memory."""
 
 import torch
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a device computes otherwise than a processor."""
+"""Operators for which a device computes other results than a processor."""
 
 import sys
 
@@ -68,7 +68,7 @@ def short(places, values):
 
 
 def grad_of(count, in_bags=False):
-    """Of the rows of a table in 16 bits, of which the first is used."""
+    """Of the rows of a 16-bit table, the first of which is used."""
     rows = torch.zeros(2, 1, device="cuda", dtype=torch.bfloat16)
     rows.requires_grad_()
     places = torch.zeros(count, device="cuda", dtype=torch.long)

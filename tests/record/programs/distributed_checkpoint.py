@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A checkpoint of weights that nobody knows, a file a rank: save|load."""
+"""A checkpoint of unknown weights, one file per rank: save|load."""
 
 import sys
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a program makes of unknown values."""
+"""What a program derives from unknown values."""
 import sys
 
 import torch

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Of what is dropped inside fused operators: backward drops the same, as the
-result hangs in proportion on the values, or on the input."""
+"""Dropout within fused operators: backward drops the same elements, because the
+result is proportional to the values, or to the input."""
 
 import torch
 from torch import nn

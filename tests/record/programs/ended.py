@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Asks whether work has ended, before or after it waits for it."""
+"""Asks whether work is complete, before or after waiting for it."""
 
 import sys
 

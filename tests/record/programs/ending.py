@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Two allocations, then an ending of the kind that is asked for."""
+"""Two allocations, then an end of the requested kind."""
 import os
 import signal
 import sys

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A loop that ends when a number that nobody knows is another one."""
+"""A loop that ends when an unknown number changes."""
 
 import torch
 

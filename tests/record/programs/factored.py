@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Linear algebra that reads, while it runs, whether a library found errors; and
-how many values are unlike of what nobody knows, which is one at least."""
+the number of distinct unknown values, which is at least one."""
 
 import torch
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Takes as many GiB as it is told, and fails with eight of them."""
+"""Allocates the given number of GiB, and fails at eight."""
 
 import sys
 

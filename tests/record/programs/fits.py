@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Asks how much memory there is, and takes 20 GiB however little that is."""
+"""Asks how much memory there is, and allocates 20 GiB regardless."""
 
 import torch
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Computes on the device what follows from the host's values, and ends with an
-error where that is other than it should be."""
+"""Computes, on the device, values that follow from the host's, and ends with an
+error if a result is wrong."""
 
 import torch
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Derivatives that operators in place carry forward."""
+"""Forward-mode derivatives through in-place operators."""
 
 import torch
 import torch.autograd.forward_ad as forward

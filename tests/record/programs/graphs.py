@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""CUDA graphs: captured and replayed, sharing a pool, and made of callables."""
+"""CUDA graphs: captured and replayed, sharing a pool, and made from
+callables."""
 
 import torch
 from models import GPT, GPTBlock

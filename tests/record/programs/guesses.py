@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Values that are read back: one that was sent there, and three computed."""
+"""Values that are read back: one that was copied there, and three computed
+ones."""
 import torch
 
 sent = torch.tensor([3.0, 4.0]).cuda()

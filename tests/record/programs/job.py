@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The ranks of a job: those torchrun started; alone, the first of eight."""
+"""The ranks of a job: those that torchrun started; otherwise, the first of
+eight."""
 
 import os
 
@@ -8,7 +9,7 @@ import torch.distributed as dist
 
 
 def start(backend="nccl"):
-    """Joins the job; says how many ranks it has."""
+    """Joins the job; returns the number of its ranks."""
     if "RANK" in os.environ:
         torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
         dist.init_process_group(backend)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Embeds documents of any length, a batch at a time, and keeps what comes out:
-each result lies in memory that a batch before it had, and pins it."""
+"""Embeds documents of any length, batch by batch, and keeps the results: each
+lies in memory of an earlier batch, and pins it."""
 
 import random
 

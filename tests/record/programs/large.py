@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Much device memory that is filled with what is known: the host needs none for
-it."""
+"""Much device memory filled with known values, for which the host needs
+none."""
 
 import resource
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Collectives that nobody waits for, messages that are waited for late, and
+"""Collectives that are never waited for, messages that are waited for late, and
 DDP; the rank named is late."""
 
 import os
@@ -22,7 +22,7 @@ def be_late():
 
 
 def messages():
-    """Both ways at once, and one way."""
+    """In both directions at once, and in one."""
     other = 1 - rank
     mine = [torch.ones(1 << 20, device=device) for _ in range(3)]
     theirs = [torch.empty(1 << 20, device=device) for _ in range(3)]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A kernel of the program's own, launched through the runtime, so that nobody
-knows its arguments. What the operator around it gets is not known behind it;
-nor is anything, if that is an address, or if there is no operator, as in a hook
-on what is saved."""
+"""A kernel of the program's own, launched through the runtime, so that its
+arguments are unknown. What the surrounding operator receives is unknown
+afterwards; so is everything, if that is an address, or if there is no operator,
+as in a hook on saved tensors."""
 
 import ctypes
 import sys
@@ -29,7 +29,7 @@ def pack(tensor):
 
 
 class Launching(TorchDispatchMode):
-    """Instead of PyTorch's kernel."""
+    """In place of PyTorch's kernel."""
 
     def __torch_dispatch__(self, operator, types, arguments, named=None):
         launch()

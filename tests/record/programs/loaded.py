@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""What saved.py wrote, read before the device is used: loaded.py
+"""The files written by saved.py, read before the device is used: loaded.py
 torch|safetensors|bytes."""
 
 import sys
 
 if sys.argv[1] == "safetensors":
-    # Taken before PyTorch is there.
+    # Taken before PyTorch is imported.
     from safetensors import safe_open
 
     print(isinstance(None, safe_open))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A DataLoader with pinned memory, its batches copied on a side stream."""
+"""A DataLoader with pinned memory, whose batches are copied on a side
+stream."""
 
 import torch
 from models import ResNet
@@ -16,7 +17,7 @@ class Images(Dataset):
 
 
 def prefetched(batches):
-    """One batch ahead, on a stream of its own."""
+    """One batch ahead, on its own stream."""
     side = torch.cuda.Stream()
     ahead = None
     for images, labels in batches:

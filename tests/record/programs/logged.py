@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What programs log of a device through NVIDIA's management library."""
+"""What programs log about a device through NVIDIA's management library."""
 
 import ctypes
 

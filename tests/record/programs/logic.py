@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Truths of which some are not known: what follows from the others is."""
+"""Booleans, some of them unknown: what follows from the others is known."""
 
 import sys
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""As many requests as are asked for, from a set of 500 live tensors."""
+"""The given number of requests, with a set of 500 live tensors."""
 import sys
 import time
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What the device has free: before anything is allocated, and after; then one
-allocation more than that."""
+"""The device's free memory, before anything is allocated and after; then an
+allocation larger than that."""
 
 import torch
 

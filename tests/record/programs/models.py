@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Models of the kinds that people train, small, with random weights."""
+"""Models of common kinds, small, with random weights."""
 
 import torch
 from torch import nn
@@ -7,7 +7,7 @@ from torch.nn import functional as F
 
 
 class Residual(nn.Module):
-    """Two convolutions with batch norm, as ResNets stack them."""
+    """Two convolutions with batch norm, as in ResNets."""
 
     def __init__(self, channels, out, stride):
         super().__init__()
@@ -109,7 +109,7 @@ class RMSNorm(nn.Module):
 
 
 def rotate(x, start):
-    """Rotary positions, from start on."""
+    """Rotary positions, beginning at start."""
     half = x.shape[-1] // 2
     speed = 10000 ** (-torch.arange(half, device=x.device) / half)
     at = torch.arange(start, start + x.shape[-2], device=x.device)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The device is begun within a mode that makes other tensors: modes.py
+"""The device is first used within a mode that creates other tensors: modes.py
 default|device|type|func|fake."""
 import sys
 

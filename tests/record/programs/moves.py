@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Integers that are known go to where others are not, and come back."""
+"""Known integers are moved among unknown ones, and back."""
 
 import torch
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Products of columns and rows, for which newer releases bring a kernel in
-Triton; the columns do not begin where their block does."""
+"""Products of columns and rows, for which newer releases have a kernel in
+Triton; the columns do not begin at the start of their block."""
 import torch
 
 counts = torch.tensor([2, 3]).cuda()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What memory that a trace ends with is for: owned.py TRACE.json CATEGORY...
-prints the bytes that were requested of each."""
+"""The purposes of the memory at the end of a trace: owned.py TRACE.json
+CATEGORY... prints the requested bytes of each."""
 
 import collections
 import json

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Trains models, keeps them, and prints what arithmetic says of the memory that
-they hold: owners.py KIND..."""
+"""Trains models, keeps them, and prints the sizes of the memory that they
+should hold: owners.py KIND..."""
 
 import copy
 import sys
@@ -10,8 +10,8 @@ from torch import nn
 
 
 class Tied(nn.Module):
-    """An embedding that is also the last layer's weight, and what is no
-    parameter."""
+    """An embedding that is also the last layer's weight, and a tensor that is
+    not a parameter."""
 
     def __init__(self):
         super().__init__()
@@ -27,7 +27,7 @@ class Tied(nn.Module):
 
 
 def adapted():
-    """Frozen, but for a small part, as LoRA has it."""
+    """Frozen except for a small part, as with LoRA."""
     model = Tied()
     model.requires_grad_(False)
     adapter = nn.Linear(64, 8), nn.Linear(8, 64)
@@ -47,7 +47,7 @@ def checkpointed():
 
 
 def distributed():
-    """A group of this process alone."""
+    """A group of this process only."""
     from torch import distributed
 
     if not distributed.is_initialized():
@@ -165,7 +165,7 @@ def count(tensors):
 
 
 def vectors(state):
-    """Of an optimizer that keeps lists of them."""
+    """The states of an optimizer that keeps lists of them."""
     if isinstance(state, (dict, list)):
         values = state.values() if isinstance(state, dict) else state
         return [v for value in values for v in vectors(value)]
@@ -188,7 +188,7 @@ def main():
             continue
         own = [p for p in model.parameters() if p.requires_grad]
         states += count(own) * (1 if kind == "sgd" else 2)
-        states += 4 * len(own) * (kind == "fused")  # the step's number
+        states += 4 * len(own) * (kind == "fused")  # the number of the step
     print("activation 0")
     print("gradient", count(learned))
     print("optimizer_state", states)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Loads a library of a package with all that it wants, as Python loads them."""
+"""Loads a library of a package with everything it requires, as Python does."""
 
 import ctypes
 import os

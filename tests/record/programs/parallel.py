@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Replicas of a module, each on a device and in a thread of its own."""
+"""Replicas of a module, each on its own device and in its own thread."""
 
 import torch
 from torch import nn

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Permutations of the device, by keys of 32 bits and of 64, some of which are
-alike."""
+"""Permutations on the device, by keys of 32 and 64 bits, some of them equal."""
 
 import torch
 

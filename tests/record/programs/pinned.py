@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Pinned host memory: PyTorch's allocator beside gpupool's engine of it.
+"""Pinned host memory: PyTorch's allocator compared with gpupool's engine.
 
-pinned.py play SEED TRACE KEY   asks PyTorch for what a seed says; writes the
-                                requests as a trace, and what came of them
+pinned.py play SEED TRACE KEY   makes requests drawn from a seed to PyTorch;
+                                writes them as a trace, and their results
 pinned.py judge KEY EVENTS REPORT
-                                whether a replay of the trace came to the same
+                                whether a replay of the trace has the same ones
 """
 import json
 import os
@@ -16,7 +16,7 @@ OF_OURS = {"allocations": "segment", "allocated_bytes": "reserved_bytes",
 
 
 class Program:
-    """Requests to PyTorch, and the trace of them."""
+    """Requests to PyTorch, and their trace."""
 
     def __init__(self, seed):
         import torch
@@ -78,7 +78,7 @@ class Program:
             self.events.append({"op": "synchronize", "stream": stream})
 
     def empty_cache(self):
-        # Without counters a new block cannot be told from an old one.
+        # Without counters, a new block cannot be distinguished from an old one.
         if self.tells and hasattr(self.torch._C, "_host_emptyCache"):
             self.torch._C._host_emptyCache()
             self.events.append({"op": "empty_cache"})
@@ -105,12 +105,12 @@ def play(seed, trace, key):
             print(json.dumps(event), file=file)
     with open(key, "w") as file:
         json.dump(answers, file)
-    # Nothing is told of the device's memory.
+    # The trace does not have the device's memory.
     program.live.clear()
 
 
 def chain(places):
-    """Of each request the one before it at its place, or that it is new."""
+    """For each request, the previous one at its address, or that it is new."""
     last, told = {}, []
     for number, (place, is_new, _) in enumerate(places):
         told.append("new" if is_new or place not in last else last[place])
@@ -119,9 +119,9 @@ def chain(places):
 
 
 def sizes(places):
-    """Of each request how large the block at its place is.
+    """For each request, the size of the block at its address.
 
-    Up to 2.4 equal blocks are taken by their addresses, which are the host's.
+    Up to 2.4, equal blocks are taken by their addresses, which are the host's.
     """
     first = {}
     for place, _, size in places:
@@ -151,9 +151,9 @@ def judge(key, events, report):
         stats = json.load(file)["runs"][0]["devices"][0]["memory_stats"]
     for name, value in theirs["stats"].items():
         which, part = name.split(".")
-        # Up to 2.12 what is in use is counted wrong (docs/upstream), and its
-        # peak is the sum of the peaks by size.  Blocks in a reserve segment
-        # are counted as if each were asked of the host.
+        # Up to 2.12, the memory in use is counted wrongly (docs/upstream), and
+        # its peak is the sum of the peaks by size. Blocks in a reserve segment
+        # are counted as if each were allocated on the host.
         if which.startswith("active"):
             if theirs["release"] < [2, 13] or part == "peak":
                 continue

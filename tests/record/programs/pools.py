@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Uses memory through graphs, pools, other streams, settings that change."""
+"""Uses memory through graphs, pools, other streams, and changing settings."""
 import torch
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Threads that take memory: at the same time, or while others wait."""
+"""Threads that allocate: at the same time, or while others wait."""
 
 import sys
 import threading

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Two steps of a training loop that tells of its ranges."""
+"""Two steps of a training loop that marks its ranges."""
 import torch
 from torch import nn
 
@@ -19,5 +19,5 @@ def train_step(x):
 
 
 for step in range(2):
-    # Whose numbers nobody knows.
+    # Its numbers are unknown.
     print(*train_step(torch.empty(4, 64, device="cuda").cauchy_()))

@@ -12,7 +12,7 @@ from job import start
 
 
 def say(*words):
-    """A line in one piece: the other rank writes too."""
+    """Writes a line in one piece, because the other rank writes too."""
     os.write(1, (" ".join(str(word) for word in words) + "\n").encode())
 
 
@@ -42,7 +42,7 @@ received = torch.empty_like(sent)
 dist.all_to_all_single(received, sent)
 say("exchanged", received.tolist() == [10 * i + rank for i in range(ranks)])
 
-# Each sends before it has what it waits for.
+# Each one sends before it has received what it waits for.
 coming = torch.empty(1, dtype=torch.int64, device="cuda")
 work = dist.batch_isend_irecv(
     [
@@ -54,7 +54,7 @@ for one in work:
     one.wait()
 say("around", coming.item() == 10 * ((rank - 1) % ranks))
 
-# What one does before the barrier is there for the others behind it.
+# What a rank does before the barrier is visible to the others after it.
 path = os.path.join(sys.argv[1], "written")
 if rank == 0:
     time.sleep(0.3)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A module that two others call in turn, under another name each time."""
+"""A module that two others call in turn, under different names."""
 
 import torch
 from torch import nn

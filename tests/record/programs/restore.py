@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What torch.compile's trees of CUDA graphs do to a pool: set it back to what
-it was behind an earlier graph."""
+"""What torch.compile's trees of CUDA graphs do to a pool: restore it to its
+state after an earlier graph."""
 
 import torch
 

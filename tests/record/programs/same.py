@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What is known is what the processor gives: of operators that end otherwise
-than most, are called otherwise, or that a processor has otherwise."""
+"""Known values are the processor's: for operators with unusual results or
+calls, or that differ on a processor."""
 
 import torch
 from torch import nn
@@ -83,7 +83,7 @@ def counts(x):
 
 
 def lengths(x):
-    """A number has no say in the type beside a tensor without dimensions."""
+    """A number does not affect the type, beside a tensor without dimensions."""
     most = order.to(x.device).int().max()
     return torch.stack([10 - most, most // 2, most + 2, most % 2])
 
@@ -97,7 +97,7 @@ def conjugates(x):
 
 
 def halves(x):
-    """Of 16 bits, as autocast has it, on a processor after a conversion."""
+    """In 16 bits, as with autocast; a processor converts first."""
     half = x.half().requires_grad_()
     wide = half if x.is_cuda else half.float()
     sums = sum(
@@ -109,7 +109,8 @@ def halves(x):
 
 
 def norm_of_16_bits(x):
-    """A device computes with 32 bits, as a processor does once converted."""
+    """A device computes with 32 bits, as a processor does after a
+    conversion."""
     short = x.bfloat16().requires_grad_()
     scale = torch.ones_like(short[0], requires_grad=True)
     wide = [t if x.is_cuda else t.float() for t in (short, scale)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A checkpoint of weights that nobody knows, written and, if asked, read."""
+"""A checkpoint of unknown weights, written and, on request, read."""
 
 import sys
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Keeps buffers, gradients and optimizer states that neither a call of a module
-nor a step that ends shows, and prints what arithmetic says: seldom.py KIND."""
+"""Keeps buffers, gradients and optimizer states that show neither in a call of
+a module nor at the end of a step, and prints their expected sizes: seldom.py
+KIND."""
 
 import atexit
 import io
@@ -10,7 +11,7 @@ import sys
 import torch
 from torch import nn
 
-# After what gpupool does at the end: the trace ends with what is kept.
+# After gpupool's own work at the end: the trace ends with what is kept.
 atexit.register(os._exit, 0)
 
 
@@ -26,7 +27,7 @@ class Net(nn.Module):
 
 
 class RunsOut(torch.optim.Optimizer):
-    """In its step memory runs out, when its states are made."""
+    """Memory runs out in its step, when its states are created."""
 
     def __init__(self, parameters):
         super().__init__(parameters, {})
@@ -38,12 +39,12 @@ class RunsOut(torch.optim.Optimizer):
 
 
 def uncalled(model):
-    """The module whose buffer it is."""
+    """The module that owns the buffer."""
     return WEIGHTS, 0
 
 
 def cleared(model):
-    """As where an optimizer has copies on the host."""
+    """As with an optimizer that has copies on the host."""
     model.zero_grad()
     return 0, 0
 
@@ -58,7 +59,7 @@ def unfinished(model):
 
 
 def sparse(model):
-    """One gradient of several is, and its state."""
+    """One of several gradients exists, with its state."""
     index = torch.zeros(1, 8, dtype=torch.int64)
     gradient = torch.sparse_coo_tensor(index, torch.ones(8, 64), (500, 64))
     model.embed.weight.grad = gradient.cuda()
@@ -70,7 +71,7 @@ def sparse(model):
 
 
 def resumed(model):
-    """States that are loaded, before a step."""
+    """States that are loaded before a step."""
     first = torch.optim.AdamW(model.parameters())
     first.step()
     file = io.BytesIO()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Changes a setting for a while, and puts back what it was given."""
+"""Changes a setting for a while, and restores the original one."""
 import os
 import torch
 
@@ -14,5 +14,5 @@ torch.cuda.memory._set_allocator_settings("max_split_size_mb:20")
 other = take(30 << 20)
 torch.cuda.memory._set_allocator_settings(given)
 del large
-# In the large one's memory, as it may be split again.
+# In the memory of the large one, which may be split again.
 small = take(10 << 20)

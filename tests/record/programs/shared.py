@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A process that uses what another one put on the device."""
+"""A process that uses memory which another one allocated on the device."""
 
 import sys
 

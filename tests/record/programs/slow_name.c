@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Has PyTorch's watchdogs of NCCL take a second before they have their name, as
- * on a machine with other work, where they begin late. */
+/* Makes PyTorch's NCCL watchdogs take a second before they set their names, as
+ * on a busy machine, where they start late. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <string.h>

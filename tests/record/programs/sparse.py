@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Gradients of an embedding that have rows for the tokens of a batch only."""
+"""Gradients of an embedding with rows only for the tokens of a batch."""
 import torch
 
 if __name__ == "__main__":

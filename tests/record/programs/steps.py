@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""As many steps of training a GPT as are asked for, and what they took."""
+"""The given number of training steps of a GPT, and the time they took."""
 
 import sys
 import time

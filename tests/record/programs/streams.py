@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Copies on a side stream, and memory that runs out and is found again."""
+"""Copies on a side stream, and memory that runs out and is available again."""
 import torch
 
 side = torch.cuda.Stream()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Traces a tensor that holds two others and has no memory of its own."""
+"""Traces a tensor that contains two others and has no memory of its own."""
 import torch
 from torch.testing._internal.two_tensor import TwoTensor
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Whether what categories hold, and what modules do, sums to what is allocated:
-sums.py TRACE.json, at fifty moments of its run."""
+"""Whether the memory of categories, and of modules, adds up to what is
+allocated: sums.py TRACE.json, at fifty moments of its run."""
 
 import json
 import subprocess

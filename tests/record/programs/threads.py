@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A pool that one thread uses, while others allocate as ever."""
+"""A pool that one thread uses, while others allocate as usual."""
 
 import threading
 
@@ -19,7 +19,7 @@ with torch.cuda.use_mem_pool(pool):
     thread.start()
     thread.join()
     kept.append(take(1))
-    # The backward pass has threads of its own.
+    # The backward pass has its own threads.
     layer(torch.randn(64, 1024, device="cuda")).sum().backward()
 kept.append(take(7))
 kept.clear()

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What a kernel in Triton reaches is not known behind it: what its arguments
-point at, and anything where they point at addresses or into a block. So it is
-within an operator of the program's own that does not name it."""
+"""Memory that a Triton kernel can reach is unknown afterwards: what its
+arguments point to, and everything if they point to addresses or into a block.
+The same holds within an operator of the program's own that does not name the
+memory."""
 
 import sys
 import torch

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Weights drawn again until none lies too far out, on the device from PyTorch
-2.13 on: too many to be known, and the program ends."""
+"""Weights drawn again until none is too far out; from PyTorch 2.13 on, this is
+done on the device: there are too many to be known, and the program ends."""
 
 import torch
 

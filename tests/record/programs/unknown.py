@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Values that nobody knows, and what they make of those that were known."""
+"""Unknown values, and their effect on known ones."""
 import sys
 import torch
 
@@ -55,6 +55,6 @@ elif sys.argv[1] == "operator":
     torch.ops.gpupool.replay(torch.zeros(2, device="cuda"))
     print(x.tolist())
 elif sys.argv[1] == "backward":
-    # A device's thread asks whether anything is 0.
+    # The device's thread asks whether anything is 0.
     drawn.requires_grad_()
     drawn.cumprod(0).sum().backward()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a program computes of values that it knows, and reads back."""
+"""What a program computes from known values, and reads back."""
 import warnings
 
 import torch

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Says that it is ready and waits; Ctrl-C ends it with 7."""
+"""Prints that it is ready, and waits; Ctrl-C ends it with status 7."""
 import sys
 import time
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""bitsandbytes: Adam with states of eight bits."""
+"""bitsandbytes: Adam with 8-bit states."""
 import bitsandbytes
 import torch
 

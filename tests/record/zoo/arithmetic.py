@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What is held behind a step and behind a forward, by arithmetic: parameters,
-gradients, states, and what autograd saved, beside the bytes asked for."""
+"""The memory held after a step and after a forward pass, by arithmetic:
+parameters, gradients, states, and what autograd saved, compared with the
+requested bytes."""
 import sys
 import torch
 from torch.autograd.graph import saved_tensors_hooks
@@ -11,7 +12,7 @@ def requested():
 
 
 def held(tensors):
-    """Tensors that share a storage are one."""
+    """Tensors that share a storage count once."""
     return sum({t.untyped_storage().data_ptr(): t.untyped_storage().nbytes()
                 for t in tensors if t.is_cuda and t.numel()}.values())
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""torchvision's Faster R-CNN: a step of training, and boxes that it finds."""
+"""torchvision's Faster R-CNN: a training step, and the detection of boxes."""
 import torch
 from torchvision.models.detection import fasterrcnn_mobilenet_v3_large_fpn
 

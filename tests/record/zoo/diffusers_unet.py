@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""diffusers: a step of training a small UNet, and a few of sampling."""
+"""diffusers: a training step of a small UNet, and a few sampling steps."""
 import torch
 from diffusers import DDPMScheduler, UNet2DModel
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""bitsandbytes and peft: adapters on weights of four bits (QLoRA)."""
+"""bitsandbytes and peft: adapters on 4-bit weights (QLoRA)."""
 import bitsandbytes
 import torch
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""GPT-2 generates: greedy, sampled, beams, a static cache, an assistant."""
+"""GPT-2 generation: greedy, sampled, beams, a static cache, an assistant."""
 import sys
 import torch
 from transformers import GPT2Config, GPT2LMHeadModel

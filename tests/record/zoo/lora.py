@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""peft: adapters of low rank in a Llama that is frozen."""
+"""peft: low-rank adapters in a frozen Llama."""
 import torch
 from peft import LoraConfig, get_peft_model
 from transformers import LlamaConfig, LlamaForCausalLM

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Mixtral, its experts one by one: the router's values say who gets tokens."""
+"""Mixtral, expert by expert: the router's values decide who gets tokens."""
 import torch
 from transformers import MixtralConfig, MixtralForCausalLM
 

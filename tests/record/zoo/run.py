@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The zoo: programs of a few lines over packages that people use, recorded.
+"""The zoo: recordings of short programs that use popular packages.
 
-Each is recorded with what is known of its values, with everything computed,
-and, where nobody knows its path, with values drawn.  What was recorded is kept,
-so a run that was interrupted goes on where it was.  The table is printed, or
-put into FILE between its two marks.
+Each program is recorded with its known values, with everything computed, and,
+if its path is unknown, with values drawn.  Recordings are kept, so a run that
+was interrupted continues from there.  The table is printed, or written into
+FILE between its two marks.
 """
 
 import argparse
@@ -64,7 +64,7 @@ def parts(line):
 
 
 def lacking(python, program):
-    """Packages that it imports first and that are not there."""
+    """Packages that it imports first and that are missing."""
     with open(program, encoding="utf-8") as source:
         tree = ast.parse(source.read())
     wanted = set()
@@ -80,8 +80,8 @@ def lacking(python, program):
 
 
 def run(command, limit, **options):
-    """Its status, or None: it was ended because it took too long."""
-    # A session of its own, so that what it started is ended with it.
+    """Its status; None: it was ended because it took too long."""
+    # In its own session, so that the processes it started end with it.
     with subprocess.Popen(
         command, start_new_session=True, **options
     ) as process:
@@ -193,7 +193,7 @@ def mib(size):
 
 
 def peaks(row):
-    """Of each device, or how it ended."""
+    """For each device; or how the run ended."""
     if row is None:
         return ""
     if row["status"] is None:
@@ -215,7 +215,7 @@ def against(row, computed):
 
 def path_of(row):
     unknown = [path for path in row["path"] if path != KNOWN]
-    # What was read, without where.
+    # The value that was read, without the place.
     return unknown[0].split(":")[0] if unknown else KNOWN
 
 
@@ -239,7 +239,7 @@ def table(lines, done):
 
 
 def provenance(python, rows):
-    """When, and with what."""
+    """The date, and the versions."""
     dates = sorted(row["date"] for row in rows if "date" in row)
     said = subprocess.run(
         [python, "-c", VERSIONS, *PACKAGES], capture_output=True, text=True
@@ -260,9 +260,9 @@ def write(path, text):
 
 
 def complaints(line, done):
-    """What does not hold of a program: it ends, its replay is exact,
-    arithmetic agrees, and where its path is known, computing everything changes
-    nothing."""
+    """What is wrong with a program: it must end, its replay must be exact, the
+    arithmetic must agree, and if its path is known, computing everything must
+    change nothing."""
     rows = [row for row in (done.get((line, m)) for m in MODES) if row]
     for row in rows:
         if row["status"] != 0 or not row["checked"]:
@@ -278,7 +278,7 @@ def complaints(line, done):
 
 
 def check(lines, done):
-    """How many failed."""
+    """How many programs failed."""
     counts = {"passed": 0, "failed": 0, "skipped": 0}
     for line in lines:
         said = list(complaints(line, done))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""sentence-transformers: pairs against the others of their batch, encoding."""
+"""sentence-transformers: pairs compared with the others of their batch;
+encoding."""
 import tempfile
 from datasets import Dataset
 from sentence_transformers import (

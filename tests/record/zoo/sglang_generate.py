@@ -5,7 +5,7 @@ import os
 import tempfile
 
 os.environ["HF_HUB_OFFLINE"] = "1"
-# The default kernels are compiled by a library with a CUDA runtime of its own.
+# A library with its own CUDA runtime compiles the default kernels.
 os.environ["SGLANG_FORCE_FUSED_OP_BACKEND"] = "torch"
 import sglang
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""torchao: weights of eight bits, and an optimizer's states of eight."""
+"""torchao: 8-bit weights, and 8-bit optimizer states."""
 import torch
 from torchao.optim import AdamW8bit
 from torchao.quantization import Int8WeightOnlyConfig, quantize_

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A step of training of models that people start from, by name."""
+"""A training step of popular models, by name."""
 import sys
 import torch
 import transformers as tf

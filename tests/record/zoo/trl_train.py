@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""trl: supervised, by preferences, by rewards, with a tokenizer made here."""
+"""trl: supervised, with preferences, with rewards; its tokenizer is made
+here."""
 import sys
 import tempfile
 import trl
