@@ -61,11 +61,12 @@ WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wformat=2 -Wno-format-nonliteral $(if $(WERROR),-Werror)
 SANITIZE := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all \
 	-fno-omit-frame-pointer)
-# What input may never reach, assert() and unreachable(), is not counted.  Counters
-# lie in their file themselves, so that processes that are killed have counted,
-# too; those that get no environment in this one.  A file is named with its
-# folder: static functions of one name in two files of one name are counted as
-# one otherwise, and only one of them is told.
+# assert() and unreachable(), which no input may reach, are not counted.
+# Counters are kept in their file itself, so that processes that are killed have
+# counted, too; those of processes without an environment are in this one. A
+# file is named with its folder: otherwise, static functions of the same name in
+# two files of the same name are counted as one, and only one of them is
+# reported.
 COUNT := $(if $(COVERAGE),-fprofile-instr-generate=$(CURDIR)/$(B)/away/%c%m \
 	-fcoverage-mapping)
 COUNTED = $(if $(COVERAGE),-mllvm -runtime-counter-relocation -DNDEBUG \
@@ -77,8 +78,8 @@ LIBS := $(or $(call pkg_libs,jansson zlib libzstd),-ljansson -lz -lzstd) \
 
 has_tool = $(shell command -v $(firstword $(1)) 2>/dev/null)
 
-# Check is a static archive; without pkg-config, look for what Debian calls its
-# position-independent form and for what that needs.
+# Check is a static archive; without pkg-config, look for Debian's name of its
+# position-independent form and of what that needs.
 has_lib = $(findstring /,$(shell $(CC) -print-file-name=$(1)))
 CHECK_LIBS = $(eval CHECK_LIBS := $$(or $$(call pkg_libs,check),\
 	-lcheck$$(if $$(call has_lib,libcheck_pic.a),_pic) \
@@ -87,7 +88,7 @@ CHECK_LIBS = $(eval CHECK_LIBS := $$(or $$(call pkg_libs,check),\
 
 COMPILE = $(CC) -std=c11 -D_GNU_SOURCE -Iinclude -Isrc $(CPPFLAGS) \
 	$(WARNINGS) -pthread $(CFLAGS) $(SANITIZE) $(COUNT) $(COUNTED)
-# What is declared in include/gpupool is seen outside, and nothing else.
+# Declarations in include/gpupool are exported, and nothing else.
 FOR_LIBRARY := -fPIC -fno-semantic-interposition \
 	$(if $(WHOLE),,-fvisibility=hidden)
 RPATH := $(if $(WHOLE),-Wl$(comma)-rpath$(comma)$(CURDIR)/$(B)/obj)
@@ -97,15 +98,15 @@ LINK = $(CC) $(CFLAGS) $(SANITIZE) $(COUNT) -Wl,--as-needed $(RPATH) $(LDFLAGS)
 
 find_c = $(sort $(wildcard $(foreach d,* */* */*/* */*/*/*,$(1)/$(d).c)))
 SRC := $(filter-out src/commands/main.c src/commands/wasm/% src/base/wasi/%,$(call find_c,src))
-# Scripts, and the page's files: what is in them becomes part of the program.
+# Scripts, and the page's files, whose contents become part of the program.
 TEXTS := $(addprefix src/report/page/,page.css tables.js app.html) \
 	$(addprefix $(B)/bundle/,app_bundle.js worker_bundle.js) \
 	src/commands/find_torch.py $(wildcard src/commands/pages/*.mdoc)
 OBJ := $(SRC:%.c=$(B)/obj/%.o) $(TEXTS:%=$(B)/obj/%.o)
-# WHOLE: the program's parts and its tests' as one shared library, of which one
-# file is exchanged without linking them all.  It is without CUDA's functions,
-# which would come before those of a runtime that is loaded, and without
-# gpupool-torch, a program of its own.
+# WHOLE: the parts of the program and of its tests as one shared library, in
+# which a single file is replaced without linking all of them. It does not have
+# CUDA's functions, which would precede those of a runtime that is loaded, nor
+# gpupool-torch, a separate program.
 SIM_OBJ := $(filter $(B)/obj/src/simcuda/%,$(OBJ))
 WHOLE_OBJ := $(filter-out $(SIM_OBJ) %/allocator/torch/helper.o,$(OBJ))
 SIM_LIB := $(if $(WHOLE),$(B)/obj/simcuda.a)
@@ -113,9 +114,9 @@ MAIN := $(B)/obj/src/commands/main.o
 LIB := $(B)/obj/gpupool.$(if $(WHOLE),so,a)
 PROGRAM := $(B)/gpupool
 
-# The library: all but the program's first lines and what runs in other people's
-# programs, with the names of include/gpupool alone.  The number behind .so goes up when a program has to
-# be compiled again.
+# The library: everything except the program's first lines and what runs in
+# other people's programs, with only the names of include/gpupool. The number
+# after .so is increased when programs must be compiled again.
 PUBLIC_SRC := $(filter-out src/allocator/torch/helper.c,$(filter $(addprefix \
 	src/,base/% device/% allocator/% trace/% formats/% replay/% study/% \
 	report/% commands/% record/%),$(SRC)))
@@ -138,8 +139,8 @@ MANUALS := $(sort $(wildcard man/*.[1-9]))
 C_FILES = $(sort $(shell find include src tests examples -name '*.[ch]' -o \
 	-name '*.cc' -o -name '*.hh'))
 
-# What PyTorch programs run on under `gpupool record`: for each of CUDA's
-# versions, the runtime without a device.
+# What PyTorch programs run on under `gpupool record`: the runtime without a
+# device, for each of CUDA's versions.
 CUDAS := 12 13
 SIMCUDA := $(CUDAS:%=$(B)/simcuda/%/libgpupool-simcuda.so)
 SIMCUDA_SRC := $(wildcard src/simcuda/*.c src/simcuda/program/*.c) \
@@ -148,7 +149,7 @@ SIMCUDA_SRC := $(wildcard src/simcuda/*.c src/simcuda/program/*.c) \
 	src/record/plans_wire.c \
 	$(patsubst %,$(B)/texts/%.c,$(wildcard src/simcuda/program/*.py))
 
-# What is made, in a few words; V=1 shows the commands.
+# The commands in a few words; V=1 shows them in full.
 Q := $(if $(V),,@)
 say = @$(if $(V),:,printf '  %-5s%s\n' '$(1)' '$@')
 
@@ -174,11 +175,11 @@ $(LIB): $(OBJ) $(B)/.link | $(SIM_LIB)
 		-Wl$(comma)-soname$(comma)$(@F) $(WHOLE_OBJ) $(LIBS),$(AR) rcs $@ \
 		$(OBJ))
 
-# Its own functions are called directly.  Linkers without this have -Bsymbolic,
-# which breaks programs that copy its tables.
+# The library's own functions are called directly. Linkers without this option
+# have -Bsymbolic, which breaks programs that copy its tables.
 SYMBOLIC := -Wl,-Bsymbolic-functions
 
-# One object, so that its parts find each other and nobody else finds them.
+# A single object, so that its parts find each other but nobody else finds them.
 $(STATIC): $(PUBLIC_OBJ) $(B)/.link
 	$(call say,AR)
 	$(Q)rm -f $@
@@ -198,7 +199,7 @@ $(B)/obj/%.o: %.c $(B)/.compile | $(B)/.packages
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) $(FOR_LIBRARY) -MMD -MP -c -o $@ $<
 
-# A text as C: what is in page.css is gp_page_css.
+# A text as C: page.css becomes gp_page_css.
 $(B)/texts/%.c: % Makefile
 	@mkdir -p $(@D)
 	$(Q)name=gp_$(subst .,_,$(notdir $<)); { \
@@ -206,7 +207,7 @@ $(B)/texts/%.c: % Makefile
 		echo "const char $$name[] = {"; \
 		od -An -v -tx1 $< | sed 's/ \(..\)/0x\1,/g'; echo '0};'; } > $@
 
-# The page's modules as one script: a module stands behind those it imports.
+# The page's modules as one script: a module follows those that it imports.
 PAGE := src/report/page
 APP_MODULES := $(addprefix $(PAGE)/,common.js bands.js events.js judge.js \
 	holders.js map.js chart.js knobs.js asker.js origin.js run.js views.js \
@@ -224,7 +225,8 @@ $(TEXTS:%=$(B)/obj/%.o): $(B)/obj/%.o: $(B)/texts/%.c $(B)/.compile
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) $(FOR_LIBRARY) -c -o $@ $<
 
-# In other people's programs, so without sanitizers and counts.
+# Runs in other people's programs, so it is built without sanitizers and
+# counters.
 IN_OTHERS = -fsanitize% -fno-sanitize% -fprofile% -fcoverage% \
 	-mllvm -runtime-counter% -Xclang -main-file-name $<
 $(B)/simcuda/%/libgpupool-simcuda.so: $(SIMCUDA_SRC) $(B)/.compile \
@@ -236,8 +238,8 @@ $(B)/simcuda/%/libgpupool-simcuda.so: $(SIMCUDA_SRC) $(B)/.compile \
 		-Wl,-soname,$(@F) -Dsimcuda_exit=_exit $(LDFLAGS) \
 		-o $@ $(SIMCUDA_SRC) -ldl -lm
 
-# Files that say how things were made.  Each is written anew only when it would
-# say something else, so that what depends on it is then made anew.
+# Files with the options of the build. Each is written only when its contents
+# change, so that what depends on it is then built again.
 quote = '$(subst ','\'',$(1))'
 define remember
 	@mkdir -p $(@D)
@@ -251,7 +253,7 @@ $(B)/.compile: FORCE
 $(B)/.link: FORCE
 	$(call remember,$(LINK) $(LIBS) $(OBJ))
 
-# Says which packages are missing before the compiler does, in fewer words.
+# Names missing packages before the compiler does, in fewer words.
 $(B)/.packages:
 	@CC=$(call quote,$(CC)) scripts/packages.sh --no-install build
 	@mkdir -p $(@D) && touch $@
@@ -262,7 +264,7 @@ include src/commands/wasm/wasm.mk
 
 # ---- tests ----------------------------------------------------------------
 
-# Packages come first; then a make of its own, which sees them.
+# Packages come first; then a separate make, which sees them.
 check: ## every test; the last line counts them
 	@CC=$(call quote,$(CC)) scripts/packages.sh build check
 	@+$(MAKE) check-run
@@ -288,12 +290,12 @@ check-run: $(BUILT)
 		tests/record/run.sh tests/gpu/run.sh tests/gpu/stand_in.sh \
 		tests/gpu/headers.sh
 
-# What neither installs packages nor asks a network: for builds of packages.
+# Tests that neither install packages nor use a network: for builds of packages.
 check-offline: $(BUILT)
 	@BUILD=$(B) tests/run.sh $(CHECKS) tests/cli/run.sh $(SCRIPTS)
 
-# Each golden by itself, so that what it runs is known; of the scripts those that
-# are about traces, not about how reports look.
+# Each golden test by itself, so that the lines it runs are known; of the
+# scripts, those about traces rather than about the form of reports.
 ONE_BY_ONE = $(CHECKS) $(sort $(wildcard tests/cli/*.test)) \
 	$(filter tests/traces/% %/snapshots.sh %/engine_library.sh \
 	%/gen_engine.sh,$(SCRIPTS)) tests/cli/host_engines.sh
@@ -301,8 +303,9 @@ ONE_BY_ONE = $(CHECKS) $(sort $(wildcard tests/cli/*.test)) \
 coverage: ## lines and branches that the tests run, by folder, with clang
 	@+$(MAKE) CC=clang COVERAGE=1 coverage-run
 
-# The library for others is not tried here, and its one object cannot have counters
-# like these.  PyTorch's own allocator takes part where make torch-engine was.
+# The public library is not tested here, and its single object cannot have
+# counters like these. PyTorch's own allocator is included if make torch-engine
+# prepared it.
 coverage-run: $(filter-out lib $(EXAMPLES),$(BUILT))
 	@[ ! -d build/torch ] || ln -sfn ../torch $(B)/torch
 	@BUILD=$(B) tests/coverage/coverage.py $(ONE_BY_ONE)
@@ -329,7 +332,7 @@ mutate-run mutate-kept-run:
 		LINK=$(call quote,$(LINK) -shared $(WHOLE_OBJ) $(LIBS)) \
 		tests/mutate/mutate.py $(DO)
 
-# What has threads; the thread sanitizer is too slow for all the rest.
+# Tests with threads; the thread sanitizer is too slow for the others.
 THREADED = $(filter $(addprefix $(B)/tests/,unit/test_thread_pool unit/test_gate \
 	unit/test_headroom unit/test_ask unit/test_simcuda% contract/%), \
 	$(CHECKS))
@@ -360,7 +363,7 @@ page-test: ## the page that replays, built and in browsers; skipped without wasm
 viewers-test: $(PROGRAM) ## what convert --run writes, in other people's viewers
 	@BUILD=$(B) tests/run.sh tests/viewers/run.sh
 
-# A change of a release, taken away.
+# Removes a single change of a release.
 $(B)/tests/tools/one_change: LDFLAGS += -Wl,--wrap=gp_release_has
 
 table: $(PROGRAM) $(TOOLS) ## docs/engines.md, docs/releases.md: on the tree's traces
@@ -380,7 +383,7 @@ screenshot: $(PROGRAM) ## the picture in README.md, with headless Chromium
 
 tests: $(CHECKS) $(TOOLS) $(EXAMPLES) ## build the tests, run none
 
-# As a program outside of the tree: it sees the public headers only.
+# Like a program outside of the tree: it sees only the public headers.
 $(B)/examples/%: examples/%.c $(STATIC) $(B)/.compile
 	$(call say,CC)
 	@mkdir -p $(@D)
@@ -395,7 +398,7 @@ $(B)/examples/%: examples/%.cc $(STATIC) $(B)/.compile
 		$(STATIC) $(LIBS)
 
 $(B)/tests/unit/% $(B)/tests/contract/%: TEST_LIBS = $(CHECK_LIBS)
-# Libraries that it loads look for a symbol in it.
+# Libraries that it loads look up a symbol in it.
 $(B)/tests/unit/test_object: TEST_LIBS = $(CHECK_LIBS) -rdynamic -ldl
 $(B)/tests/fuzz/%: TEST_LIBS = $(FUZZ_ENGINE)
 # Our objects need the library, which the rule names before them.
@@ -488,7 +491,7 @@ zoo: all ## programs over packages that people use; VENV=FOLDER [ZOO=OPTIONS]
 	@tests/record/zoo/run.py --gpupool $(PROGRAM) --kept $(B)/zoo $(ZOO) \
 		--python $(or $(VENV),$(B)/record/venv-zoo)/bin/python
 
-# What needs PyTorch alone, in ninety seconds.
+# What needs only PyTorch, in ninety seconds.
 zoo-check: all ## a part of the zoo, held to what arithmetic says of it
 	@rm -rf $(B)/zoo-check
 	@if tests/record/fetch.sh 2.11.0 $(B)/record/venv-2.11.0; then \
@@ -536,14 +539,14 @@ install: all ## program, manuals and licence under DESTDIR and PREFIX
 	$(foreach f,$(wildcard prices/*.json),$(call install_engine,$(f)))
 	$(foreach f,$(ENGINE_FILES),$(call install_engine,$(f)))
 
-# What --torch-lib makes an engine of a wheel with.
+# What --torch-lib needs to make an engine from a wheel.
 ENGINE_FILES := $(sort $(wildcard include/gpupool/*.h src/base/*.[ch] \
 	src/device/*.[ch] src/simcuda/*.[ch] src/simcuda/api/*.h \
 	src/allocator/torch/*))
 
 VERSION = $(shell sed -n 's/.*GP_VERSION "\(.*\)"/\1/p' include/gpupool/gpupool.h)
 
-# Where each shell looks for what completes a command line.
+# Where each shell looks for completions.
 SHELLS := bash zsh fish
 COMPLETION_bash := share/bash-completion/completions/gpupool
 COMPLETION_zsh := share/zsh/site-functions/_gpupool
@@ -560,7 +563,7 @@ define install_header
 
 endef
 
-# What record runs programs on; the program looks for it beside itself.
+# What record runs programs on; the program looks for it relative to itself.
 define install_simcuda
 	install -D -m 755 $(B)/simcuda/$(1)/libgpupool-simcuda.so \
 		$(DESTDIR)$(PREFIX)/lib/gpupool/simcuda/$(1)/libgpupool-simcuda.so

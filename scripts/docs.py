@@ -83,7 +83,7 @@ def item(target, name, text):
 
 
 def convert(page, pages):
-    """The page's HTML, and what may be looked for in it: anchors, by name."""
+    """The page's HTML, and its search targets: anchors, by name."""
     body = subprocess.run(
         ["mandoc", "-T", "html", "-O", "fragment,man=%N.%S.html",
          os.path.join(MAN, page)],
@@ -104,7 +104,8 @@ def convert(page, pages):
 
 
 def link_sections(page, texts):
-    """A page's HTML, where sections of others that it names are theirs."""
+    """A page's HTML, in which references to sections of other pages are
+    links."""
     homes = {}
     for other, text in sorted(texts.items(), reverse=True):
         for anchor in re.findall(r'<h[12] class="S[hs]" id="([^"]+)"', text):

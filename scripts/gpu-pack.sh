@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Packs what scripts/gpu.sh needs on a machine that has a GPU and nothing else: no
-# compiler, no packages, no network.
+# Packs what scripts/gpu.sh needs on a machine that has a GPU and nothing else:
+# no compiler, no packages, no network.
 #
 #	scripts/gpu-pack.sh [FOLDER]
 #
@@ -22,7 +22,7 @@ make all build/tests/tools/json build/obj/src/commands/main.o
 rm -rf "$out"
 mkdir -p "$out/tests/tools" "$out/simcuda" "$out/torch"
 
-# What is linked statically here need not be installed there.
+# Libraries linked statically here need not be installed there.
 static="-Wl,-Bstatic -ljansson -lz -lzstd -Wl,-Bdynamic -lm -ldl -pthread"
 # The libraries are a list.
 # shellcheck disable=SC2086

@@ -42,7 +42,7 @@ fi
 BUILD=$(cd "$BUILD" && pwd)
 export BUILD
 
-# Runs with a limit, SECONDS or what is left, where the machine can.
+# Runs with a limit, SECONDS or the time that is left, if the machine can.
 limited() {
 	seconds=$1 left=$((end - $(now)))
 	shift
@@ -54,13 +54,14 @@ limited() {
 	fi
 }
 
-# Whether the runtime that is found, or that one, shows a device.
+# Whether the default runtime, or the given one, shows a device.
 works() {
 	limited 60 env GPUPOOL_CUDART="${1-${GPUPOOL_CUDART-}}" \
 		"$BUILD/gpupool" bench --device cuda --about -q > /dev/null
 }
 
-# Another one that does, of those that lie about; each says why not.
+# Another runtime on this machine that does; for each, the reason if it does
+# not.
 find_runtime() {
 	find /usr/local /usr/lib /opt "$HOME" -name 'libcudart.so.*' \
 		! -path '*/gpupool/*' 2> /dev/null | while read -r library; do
@@ -111,7 +112,7 @@ step() {
 	say "  ($name: $(($(now) - began)) s)"
 }
 
-# Reports of a few lines each, in one file.
+# Reports of a few lines each, in a single file.
 report() {
 	[ -r "$RESULTS/$1.txt" ] || return
 	{
@@ -137,7 +138,7 @@ machine() {
 	"$BUILD/gpupool" bench --device cuda --about -q --ascii | head -n 8
 }
 
-# What needs a PyTorch, beside what does not.
+# What needs PyTorch, beside what does not.
 programs() {
 	gpu=$(nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1)
 	kept=$(mktemp -d)
@@ -165,7 +166,7 @@ programs() {
 
 : > "$log"
 machine 2>&1 | tee -a "$log"
-# Alone on the device, as they measure it or fill it.
+# Alone on the device, because these measure it or fill it.
 for test in prices:90 out-of-memory:30 interrupt:40; do
 	step "${test#*:}" "${test%:*}" tests/gpu/run.sh "${test%:*}"
 	report "${test%:*}"
@@ -178,7 +179,7 @@ done
 step 20 headers tests/gpu/headers.sh
 wait
 tee -a "$log" < "$RESULTS/programs.txt"
-# The last one: where managed memory goes wrong, the device may hang.
+# The last step: if managed memory fails, the device may hang.
 step 20 managed tests/gpu/run.sh managed
 report managed
 say "results: $folder"

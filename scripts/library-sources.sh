@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Fetches the sources of the libraries that gpupool is linked with, for builds for
-# other systems (make wasm, make wheel), and unpacks them:
+# Fetches the sources of the libraries that gpupool is linked with, for builds
+# for other systems (make wasm, make wheel), and unpacks them:
 #
 #	scripts/library-sources.sh FOLDER
 #
@@ -29,7 +29,8 @@ fail() {
 command -v apt-get > /dev/null 2>&1 ||
 	fail "there is no apt-get to fetch the sources of jansson, zlib and zstd"
 
-# apt's own lists of sources, in a folder of ours: the machine's stay as they are.
+# apt's own lists of sources, in a folder of ours: the machine's lists stay as
+# they are.
 lists=$folder/apt
 mkdir -p "$lists/lists/partial" "$lists/parts" "$folder/packed"
 for file in /etc/apt/sources.list.d/*.sources; do
@@ -50,8 +51,9 @@ apt() {
 		-o APT::Sandbox::User=root -o Acquire::Retries=3 "$@"
 }
 
-# The first listed version that can be fetched: a mirror may list one of a security
-# update without having its files.  The upstream archive is the same in all.
+# The first listed version that can be fetched: a mirror may list that of a
+# security update without having its files. The upstream archive is the same in
+# all versions.
 fetch() {
 	for version in $(apt apt-cache madison "$1" |
 		awk -F ' *[|] *' '$3 ~ / Sources$/ { print $2 }'); do

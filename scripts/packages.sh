@@ -82,7 +82,7 @@ need_lint() {
 	has_command tsc || lacks node-typescript
 }
 
-# A program for a browser, with clang's library for it.
+# A program for browsers, with clang's library for it.
 can_wasm() {
 	[ -n "$tmp" ] || tmp=$(mktemp -d)
 	printf '#include <stdio.h>\nint main(void) { return 0; }\n' \
@@ -95,20 +95,21 @@ need_wasm() {
 	can_wasm || lacks clang lld wasi-libc libclang-rt-dev-wasm32
 }
 
-# Browsers: either will do, and pages are tried in each that is there.
+# Browsers: one is enough, and pages are tested in each that is installed.
 need_browsers() {
 	has_command chromium || has_command google-chrome || lacks chromium
 	has_command firefox-esr || has_command firefox || lacks firefox-esr
 }
 
-# Allocators of host programs, to be loaded as they are.
+# Allocators of host programs, which are loaded as they are.
 need_hosts() {
 	[ -n "$tmp" ] || tmp=$(mktemp -d)
 	for pair in libjemalloc.so.2:libjemalloc2 \
 		libtcmalloc_minimal.so.4:libtcmalloc-minimal4 \
 		libmimalloc.so.2:libmimalloc2.0; do
 		: > "$tmp/said"
-		# A program of its own: sh has a true that loads nothing.
+		# A separate program, because sh has a built-in true that loads
+		# nothing.
 		LD_PRELOAD=${pair%:*} env true 2> "$tmp/said"
 		[ ! -s "$tmp/said" ] || lacks "${pair#*:}"
 	done
@@ -126,7 +127,7 @@ need_fuzz() {
 	can_fuzz || lacks clang
 }
 
-# Debian's own Python gets it, whichever comes first on PATH.
+# Debian's own Python gets it, even if another one comes first on PATH.
 has_module() {
 	for python in python3 /usr/bin/python3; do
 		"$python" -c "import $1" 2> /dev/null && return
@@ -142,22 +143,22 @@ need_python() {
 	has_command python3-config || lacks python3-dev
 }
 
-# Shells whose completions are tried.
+# Shells whose completions are tested.
 need_shells() {
 	has_command bash || lacks bash
 	has_command zsh || lacks zsh
 	has_command fish || lacks fish
 }
 
-# What runs programs of other wheels than this machine's: make wheel-check.
+# Runs programs from wheels for other machines: make wheel-check.
 need_processors() {
 	has_command qemu-aarch64 || lacks qemu-user
 	[ -e /usr/aarch64-linux-gnu/lib ] || lacks libc6-arm64-cross
 	[ -e /lib/ld-musl-x86_64.so.1 ] || lacks musl
 }
 
-# What make release makes of the tree, and make release-check tries: packages of
-# Debian's, in a system that has nothing else, and wheels for other processors.
+# What make release builds from the tree, and make release-check tests: packages
+# of Debian's, in a minimal system, and wheels for other processors.
 need_release() {
 	need_wasm
 	has_module yaml || lacks python3 python3-yaml
@@ -186,7 +187,7 @@ can_install() {
 }
 
 apt_install() {
-	# clang's sanitizer runtimes are among what it recommends.
+	# It recommends clang's sanitizer runtimes.
 	case " $missing " in
 	*" clang "*) recommends= ;;
 	*) recommends=--no-install-recommends ;;
@@ -224,7 +225,7 @@ look "$@"
 if can_install; then
 	echo "Installing: $missing"
 	tmp=${tmp:-$(mktemp -d)}
-	# Once more: mirrors fail now and then.
+	# Try once more, because mirrors sometimes fail.
 	apt_install > "$tmp/log" 2>&1 || apt_install > "$tmp/log" 2>&1 || {
 		tail -n 5 "$tmp/log" >&2
 		echo "packages.sh: apt-get could not install them" >&2

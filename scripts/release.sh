@@ -40,7 +40,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
 
-# Left out, or an error where it was asked for.
+# A part is left out, or an error if it was asked for.
 lacks() {
 	if [ -n "$asked" ]; then
 		echo "release.sh: $1: $2" >&2
@@ -68,7 +68,7 @@ make_source() {
 	mv "$work/source" "$out/$name.tar.gz"
 }
 
-# In the order in which find would give them anywhere.
+# Sorted, because the order of find depends on the machine.
 pack() {
 	tar --sort=name --format=ustar --owner=0 --group=0 --numeric-owner \
 		--mtime="@$SOURCE_DATE_EPOCH" -C "$1" -cf - "$2" | gzip -n -9
@@ -91,7 +91,8 @@ make_deb() {
 			return
 		}
 	done
-	# Tests are make check's; a tree of its own, without what docs left.
+	# Tests are left to make check; in a separate tree, without the files
+	# that docs left.
 	unpack
 	(
 		cd "$work/$name"
@@ -101,7 +102,7 @@ make_deb() {
 	mv "$work"/*.deb "$out"
 }
 
-# What both the page and the wheels need: true where it is there.
+# Needed by both the page and the wheels: true if it exists.
 make_wasm() {
 	[ ! -f "$work/$name/build/gpupool.wasm" ] || return 0
 	if ! "$root/scripts/packages.sh" wasm > "$work/log" 2>&1; then
@@ -120,7 +121,7 @@ make_page() {
 	pack "$work" "$name-page" > "$out/$name-page.tar.gz"
 }
 
-# They have the program for browsers inside, for gpupool page.
+# They contain the program for browsers, for gpupool page.
 make_wheel() {
 	command -v python3 > /dev/null || {
 		lacks wheel "python3 is not on this machine"

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # The page docs/releases.md, from the traces of the tree, on standard output:
-# scripts/releases.sh PROGRAM ONE_CHANGE.  ONE_CHANGE is tests/tools/one_change.c,
-# built: it finds the change of a release that is the reason.
+# scripts/releases.sh PROGRAM ONE_CHANGE.  ONE_CHANGE is
+# tests/tools/one_change.c, built: it finds the change of a release that is the
+# reason.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -15,7 +16,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
 
-# reasons TRACE CONF ROW: a line for each release that begins another amount.
+# reasons TRACE CONF ROW: a line for each release from which on another amount
+# is reserved.
 reasons() {
 	printf '%s\n' "$3" | grep -o '; 2\.[0-9]*' | while IFS=. read -r _ minor; do
 		printf '2.%s | %s\n' "$minor" \

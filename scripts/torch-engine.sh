@@ -40,7 +40,7 @@ for command in "${cc%% *}" "${cxx%% *}" readelf nm; do
 		fail "$command is missing; on Debian: apt-get install g++ binutils"
 done
 
-# Beside OUT, so that the last step is a rename.
+# Next to OUT, so that the last step is a rename.
 mkdir -p "$(dirname "$out")"
 work=$(mktemp -d "$(dirname "$out")/.torch-engine.XXXXXX")
 
@@ -94,7 +94,7 @@ if [ -z "$release" ] && [ -e "$torch/version.py" ]; then
 	release=$(sed -n "s/^__version__ = '\([0-9.]*\).*/\1/p" \
 		"$torch/version.py")
 fi
-# An unpacked wheel is often in a folder of its release's name.
+# The folder of an unpacked wheel often has its release in its name.
 if [ -z "$release" ]; then
 	release=$(echo "$tree" | sed -n 's|.*/\(2\.[0-9][0-9.]*\)$|\1|p')
 fi
@@ -108,7 +108,7 @@ cuda=$(readelf -d "$torch/lib/libc10_cuda.so" |
 [ -n "$cuda" ] || fail "libc10_cuda.so names no libcudart.so"
 std=c++17
 [ "$minor" -lt 12 ] || std=c++20
-# Wheels of the index moved to the C++11 strings in 2.7.
+# The index's wheels switched to the C++11 strings in 2.7.
 abi=0
 ! nm -D "$torch/lib/libc10.so" |
 	grep -q '_ZN3c105ErrorC1ENS_14SourceLocationENSt7__cxx11' || abi=1
@@ -123,8 +123,8 @@ local: *;
 };
 END
 
-# On a device only these are still simulated: when work is done is told by the
-# trace.
+# On a device, only these are still simulated: the trace determines when work is
+# complete.
 cat > "$work/streams" << END
 libcudart.so.$cuda {
 global: cudaStream*; cudaEvent*; cudaGraph*; cudaThreadExchangeStreamCaptureMode;
@@ -150,8 +150,8 @@ $cc -std=c11 $flags -shared -pthread -Wl,-soname,$streams -Wl,-Bsymbolic \
 	-Wl,--version-script="$work/streams" -o "$new/cuda/$streams" \
 	"$root"/src/simcuda/*.c $sources
 
-# The driver's and the management library's functions are in the runtime; what
-# asks for them by these names finds them through it.
+# The runtime also has the functions of the driver and the management library;
+# programs that ask for these by name find them through it.
 for name in libcuda.so.1 libnvidia-ml.so.1; do
 	echo | $cc -shared -xc -Wl,-soname,"$name" -o "$new/$name" - \
 		-L"$new" -Wl,--no-as-needed -l:"$runtime" \
@@ -163,8 +163,8 @@ $cc -std=c11 $flags -c -o "$work/helper.o" \
 	"$root/src/allocator/torch/helper.c"
 # shellcheck disable=SC2086
 $cc -std=c11 $flags -c -o "$work/mem.o" "$root/src/base/mem.c"
-# One unit, for PyTorch's headers take longer than all of ours.  They have
-# warnings of their own.
+# A single unit, because PyTorch's headers take longer to compile than all of
+# ours. They have warnings of their own.
 for part in "$root"/src/allocator/torch/shim*.cc; do
 	echo "#include \"$part\""
 done > "$work/shim.cc"
@@ -172,12 +172,12 @@ done > "$work/shim.cc"
 $cxx -std=$std -w $flags -D_GLIBCXX_USE_CXX11_ABI=$abi \
 	-DSHIM_RELEASE="$minor" -isystem "$torch/include" \
 	-c -o "$work/shim.o" "$work/shim.cc"
-# Ours first: a library that is loaded already is not looked for again.
+# Ours first: a library that is already loaded is not searched for again.
 $cxx -o "$new/gpupool-torch" "$work/shim.o" "$work/helper.o" "$work/mem.o" \
 	-L"$new" -Wl,--no-as-needed -l:"$runtime" -l:libcuda.so.1 \
 	-l:libnvidia-ml.so.1 -lc10_cuda -lc10 -ldl "-Wl,-rpath,\$ORIGIN" \
 	-Wl,--disable-new-dtags -Wl,--allow-shlib-undefined
-# The runtime is found as every program finds it, or is loaded first.
+# The runtime is found as in every program, or is loaded first.
 ln -s ../libc10.so ../libc10_cuda.so "$new/cuda"
 $cxx -o "$new/cuda/gpupool-torch" "$work/shim.o" "$work/helper.o" \
 	"$work/mem.o" -L"$new/cuda" -L"$new" -Wl,--no-as-needed -l:$streams \

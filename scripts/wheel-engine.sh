@@ -85,7 +85,7 @@ build() {
 	mv "$out/.$file" "$out/$file"
 }
 
-# The CUDA runtime without a device (src/simcuda), as a library of CUDA's major
+# The CUDA runtime without a device (src/simcuda), as a library for CUDA's major
 # release.
 build_runtime() {
 	# $cc may hold flags of its own.
@@ -141,7 +141,7 @@ make_tensorflow() {
 	ready tensorflow-bfc
 }
 
-# It asks for CUDA's libraries by these names.
+# It looks for CUDA's libraries under these names.
 make_jax() {
 	driver=$out/jax-driver
 	install 'jax==0.10.2' 'jaxlib==0.10.2' 'jax-cuda12-pjrt==0.10.2' \

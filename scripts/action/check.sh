@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The second step of action.yml: gpupool check, told where GitHub shows it.  What
-# was asked for is in GPUPOOL_*, which are texts and never part of a command.
+# The second step of action.yml: gpupool check, told where GitHub shows it.
+# What was asked for is in GPUPOOL_*, which are texts and never part of a
+# command.
 set -u
 
 work=${RUNNER_TEMP:-$(mktemp -d)}
@@ -33,12 +34,13 @@ output() {
 	printf '%s=%s\n' "$1" "$2" >> "${GITHUB_OUTPUT:-/dev/null}"
 }
 
-# The one comment that later runs change is known by its author and how it begins.
+# The single comment that later runs change is recognised by its author and its
+# beginning.
 mark='<!-- gpupool check -->'
 most=60000
 
-# GitHub takes 65,536 characters: without the list of all limits where it is
-# long, and without anything where it still is.
+# GitHub allows 65,536 characters: a longer comment is written without the list
+# of all limits, and if it is still too long, without any details.
 write_comment() {
 	echo "$mark"
 	if [ "$(wc -c < "$report")" -le "$most" ]; then
@@ -56,15 +58,16 @@ write_comment() {
 	fi
 }
 
-# Whose comments the token writes; a workflow's own may not ask for its user.
+# The author of the token's comments; a workflow's own token may not ask for its
+# user.
 author() {
 	gh api graphql -f query='query { viewer { login } }' \
 		--jq .data.viewer.login 2> /dev/null ||
 		echo 'github-actions[bot]'
 }
 
-# The number of the comment; nothing where there is none.  Others may write the
-# mark, too.
+# The number of the comment; empty if there is none. Others may write the mark,
+# too.
 find_comment() {
 	me=$(author)
 	gh api --paginate "$1" --jq ".[] | [.id, .user.login,
@@ -110,7 +113,8 @@ case $code in
 esac
 output status "$status"
 
-# What the command line or the files have wrong is told above, and is no report.
+# Errors on the command line or in the files were printed above; there is no
+# report.
 rm -f "$report"
 check --format markdown -o "$report" 2> "$work/gpupool-check.err" ||
 	[ -s "$report" ] || {

@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # The first step of action.yml: puts gpupool on the PATH of the steps behind it.
-# From $GPUPOOL_WHEEL with pip; else the one that is there; else it is built from
-# the source of the action.
+# From $GPUPOOL_WHEEL with pip; else the one that is there; else it is built
+# from the source of the action.
 set -eu
 
 action=$(cd "$(dirname "$0")/../.." && pwd)
 path_file=${GITHUB_PATH:-/dev/null}
 
-# Lines of a job's log may be commands of the workflow: what others print is
-# shown only where it failed, and so that it is none.
+# Lines of a job's log may be workflow commands: the output of other programs is
+# shown only after a failure, and in a form that cannot be one.
 quietly() {
 	log=$(mktemp)
 	"$@" > "$log" 2>&1 || {

@@ -52,7 +52,7 @@ says() {
 	}
 }
 
-# auditwheel names the oldest system that a wheel is for.
+# auditwheel names the oldest system for which a wheel works.
 is_what_it_says() {
 	"$auditwheel" show "$1" > "$work/shown" 2>&1 || return 1
 	tr -d '\n' < "$work/shown" | grep -q "tag: *\"$2\"" || {
@@ -61,7 +61,7 @@ is_what_it_says() {
 	}
 }
 
-# auditwheel, on a system of another C library, takes that one's for musl's.
+# On a system with another C library, auditwheel takes that for musl's.
 needs_musl() {
 	rm -rf "$work/needs"
 	python3 -m zipfile -e "$1" "$work/needs"
@@ -71,7 +71,7 @@ needs_musl() {
 		! grep 'NEEDED' "$work/read" | grep -v '\[libc\.so\]'
 }
 
-# With no compiler, no other program but the system's smallest.
+# Without a compiler, and with no programs but the smallest system's.
 bare() {
 	env -i "PATH=$work/bin" "HOME=$work/home" LC_ALL=C.UTF-8 "$@"
 }
@@ -120,7 +120,7 @@ recorded() {
 		says Fidelity bare "$1" "$work/recorded.json"
 }
 
-# As much of a wheel as runs without an interpreter of its own.
+# The part of a wheel that runs without an interpreter of its own.
 try_program() {
 	rm -rf "$work/unpacked"
 	mkdir -p "$work/unpacked"
@@ -183,7 +183,7 @@ debian_name() {
 	esac
 }
 
-# Debian's package of another processor, beside the machine's own.
+# Debian's package for another processor, in addition to the machine's own.
 fetch_musl() {
 	arch=$(debian_name "$1")
 	mkdir -p "$work/apt/lists/partial" "$work/musl" && cd "$work/apt" &&

@@ -4,15 +4,15 @@
 #
 #	CC='...' AR='...' scripts/wheel/libraries.sh SOURCES FOLDER
 #
-# SOURCES is the folder that library-sources.sh filled.  FOLDER then has include/
-# and lib/.  Of zstd there is what unpacks and what packs, without the writers of
-# dictionaries and of formats that nobody has any more.
+# SOURCES is the folder that library-sources.sh filled.  FOLDER then has
+# include/ and lib/.  Of zstd there is what unpacks and what packs, without the
+# writers of dictionaries and of formats that nobody has any more.
 set -eu
 
 sources=$(cd "$1" && pwd)
 mkdir -p "$2/include" "$2/lib"
 to=$(cd "$2" && pwd)
-# Paths are left out of what is compiled, so that it is the same everywhere.
+# Paths are left out of the compiled code, so that it is the same everywhere.
 flags="-O2 -fPIC -fvisibility=hidden -DNDEBUG -w -g0 -ffile-prefix-map=$sources=.
 	${LIBRARY_FLAGS-}"
 
@@ -39,7 +39,7 @@ library() {
 }
 
 jansson=$sources/jansson
-# It comes without its configure; this is what that would find out on Linux.
+# It has no configure here; these are its results on Linux.
 sed -e 's/\(JSON_HAVE_LOCALECONV\) 0/\1 1/' \
 	-e '$s/^/#define JSON_HAVE_ATOMIC_BUILTINS 1\n/' \
 	"$jansson/android/jansson_config.h" > "$to/include/jansson_config.h"

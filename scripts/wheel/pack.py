@@ -47,12 +47,13 @@ Root-Is-Purelib: false
 Tag: {tag}
 """
 
-# Zip knows no earlier day.
+# Zip has no earlier day.
 FIRST_DAY = 315532800
 
 
 def files_of(tree):
-    """Each file as its name in the wheel, its bytes and whether it runs."""
+    """Each file as its name in the wheel, its bytes and whether it is
+    executable."""
     for path in sorted(tree.rglob("*")):
         if path.is_file() and "__pycache__" not in path.parts:
             is_program = bool(path.stat().st_mode & stat.S_IXUSR)
@@ -61,7 +62,7 @@ def files_of(tree):
 
 
 def made(root, version, tag):
-    """The files of .dist-info, but for RECORD."""
+    """The files of .dist-info, except for RECORD."""
     description = (root / "python" / "README.md").read_text("utf-8")
     texts = {
         "METADATA": METADATA.format(version=version, description=description),
@@ -74,7 +75,7 @@ def made(root, version, tag):
 
 
 def line_of(name, data):
-    """What RECORD says of a file."""
+    """RECORD's entry for a file."""
     digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest())
     return f"{name},sha256={digest.rstrip(b'=').decode()},{len(data)}\n"
 

@@ -45,7 +45,7 @@ not fetch it: see $out/tools.log, or name one in ZIG"
 	ZIG="$PWD/$out/tools/bin/python -m ziglang"
 }
 
-# What the wheel's tag and zig call the system.
+# The names of the system in the wheel's tag and for zig.
 name_platform() {
 	processor=${1#*linux_}
 	case $1 in
@@ -63,7 +63,7 @@ name_platform() {
 
 compile() {
 	libraries=$PWD/$out/$target
-	# musl's programs are static unless told: those could load nothing.
+	# musl's programs are static by default, and then could load nothing.
 	dynamic=
 	[ "${target%-musl}" = "$target" ] || dynamic=-dynamic
 	cc="$ZIG cc $dynamic -I$libraries/include -L$libraries/lib \
@@ -74,7 +74,8 @@ compile() {
 			touch "$libraries/lib/.made"
 	}
 	built=build/$target
-	# The variant's folder is named for the last word of the compiler.
+	# The folder of the variant is named after the last word of the
+	# compiler.
 	make -j"$jobs" CC="$cc" AR="$ZIG ar" CFLAGS="-O2 -g0" LDFLAGS=-s \
 		SYMBOLIC=-Wl,-Bsymbolic \
 		LIBS="-ljansson -lz -lzstd -lm -ldl -pthread" \
@@ -83,7 +84,7 @@ compile() {
 		"$built/simcuda/13/libgpupool-simcuda.so"
 }
 
-# As the program looks for things: the libraries in ../lib, the rest in
+# Where the program looks for them: the libraries in ../lib, the rest in
 # ../share.
 fill() {
 	tree=$out/tree/$target
@@ -105,7 +106,7 @@ fill() {
 		install -m 644 "$out/sources/$library/LICENSE" \
 			"$native/share/gpupool/LICENSE-$library"
 	done
-	# What gpupool page puts into its pages, where make wasm has built it.
+	# What gpupool page puts into its pages, if make wasm has built it.
 	[ ! -f build/gpupool.wasm.gz ] || install -m 644 build/gpupool.wasm.gz \
 		"$native/share/gpupool/gpupool.wasm.gz"
 }

@@ -53,7 +53,7 @@ def draw(row, count):
 
 
 def can_train(row, count):
-    """There is no variance in one row: the program fails."""
+    """One row has no variance: the program fails."""
     return count > 1 or row["batchnorm"] != "True"
 
 

@@ -16,13 +16,14 @@ EPOCHS = 2
 
 
 def batches(samples, batch):
-    """How many rows those of all epochs have."""
+    """The number of rows of all epochs together."""
     whole = [batch] * min(STEPS, samples // batch)
     return EPOCHS * (whole + [samples % batch] * (samples % batch > 0))
 
 
 def kind_of(table):
-    """gpumemnet-mlp.csv is of mlp.py, and so is gpumemnet-mlp.three.csv."""
+    """gpumemnet-mlp.csv belongs to mlp.py, and so does
+    gpumemnet-mlp.three.csv."""
     return os.path.basename(table).split(".")[0].split("-")[-1]
 
 

@@ -22,7 +22,7 @@ import rows
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MIB = 1 << 20
-# Rows that one recording takes: importing PyTorch is most of a row's time.
+# Rows per recording: importing PyTorch takes most of a row's time.
 TOGETHER = 25
 
 
@@ -51,7 +51,7 @@ def shown_mib(args, trace):
 
 
 def record(args, indices):
-    """What nvidia-smi would show, by row."""
+    """The value that nvidia-smi would show, by row."""
     program = os.path.join(HERE, rows.kind_of(args.table) + ".py")
     with tempfile.TemporaryDirectory() as folder:
         pattern = os.path.join(folder, "t.json")
@@ -62,7 +62,8 @@ def record(args, indices):
             check=True,
             stderr=subprocess.DEVNULL,
         )
-        # One process gives trace.json, several trace.1.json and so on.
+        # A single process writes trace.json, several write trace.1.json and so
+        # on.
         several = len(glob.glob(os.path.join(folder, "t.*.json")))
         names = [f"t.{i + 1}.json" for i in range(several)] or ["t.json"]
         if len(names) != len(indices):

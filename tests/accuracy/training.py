@@ -13,7 +13,7 @@ def train(model, batches, behind=lambda output, target: None):
     the output when its step is done; what that returns is kept, too."""
     optimizer = torch.optim.Adam(model.parameters())
     criterion = nn.CrossEntropyLoss()
-    # A loader's names are bound anew before the copies are made.
+    # The loader's names are bound again before the copies are made.
     for data, target in batches:
         data, target = data.cuda(), target.cuda()
         optimizer.zero_grad()

@@ -52,7 +52,7 @@ def draw(row, count):
 
 
 def score(output, target):
-    """How many are right, of which the program keeps a sum."""
+    """The number of correct ones, whose sum the program keeps."""
     best = torch.max(output, 1)
     (best.indices == target).sum().item()
     return best

@@ -10,7 +10,8 @@ gpupool=${BUILD:-$root/build}/gpupool
 part=action
 . "$root/tests/script.inc"
 
-# The first that has yaml: Debian's own may have it where another comes first.
+# The first one with yaml: Debian's own Python may have it if another one comes
+# first.
 find_python() {
 	for python in python3 /usr/bin/python3; do
 		"$python" -c 'import yaml' 2> /dev/null && return 0
@@ -63,7 +64,7 @@ echo '{"runs": [{"name": "train", "trace": "t.jsonl"}]}' \
 trace 20 > "$work/repo/t.jsonl"
 (cd "$work/repo" && gpupool check --quiet --update)
 
-# play INPUT=VALUE...: its exit status is in $code, what it said in out.
+# play INPUT=VALUE...: its exit status is in $code, its output in out.
 play() {
 	: > "$GITHUB_STEP_SUMMARY"
 	: > "$GH_LOG"
@@ -106,7 +107,7 @@ error() {
 }
 ok error error
 
-# Texts that would do something if they were ever part of a script.
+# Texts that would have an effect if they ever became part of a script.
 injection() {
 	for text in '$(touch '"$work"'/owned)' '`touch '"$work"'/owned`' \
 		'"; touch '"$work"'/owned; "' '-o'"$work"'/owned' \
@@ -138,7 +139,7 @@ comment_again() {
 	GH_LOGIN=an-app play comment=true
 	says gh.log '--method PATCH repos/owner/name/issues/comments/4712'
 }
-# Somebody else's comment with the mark is left alone.
+# Another author's comment with the mark is not changed.
 comment_of_others() {
 	printf '%s\t%s\t%s\n' 1 someone '<!-- gpupool check -->' \
 		> "$GH_COMMENTS"
@@ -154,7 +155,7 @@ no_pull_request() {
 }
 ok no-pull-request no_pull_request
 
-# 65,536 characters are what GitHub takes.
+# GitHub allows 65,536 characters.
 long_comment() {
 	python3 - "$work/repo/long.json" <<-'END'
 		import json, sys
@@ -188,7 +189,7 @@ junit() {
 }
 ok junit junit
 
-# What pip cannot install is told, and nothing is checked.
+# A failure of pip is reported, and nothing is checked.
 wheel() {
 	play wheel='$(touch "$work/owned")/none.whl'
 	[ "$code" -ne 0 ] || { echo "exit 0"; return 1; }

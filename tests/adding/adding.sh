@@ -37,7 +37,7 @@ verdict() {
 	fi
 }
 
-# The tree with what is built of it, all as old as it is.
+# The tree with its build, with all files of the same age.
 copy_tree() {
 	mkdir -p "$tree/build/tests"
 	cd "$root" || exit 1
@@ -57,7 +57,7 @@ touched() {
 	echo "$1" >> "$work/files.$thing"
 }
 
-# insert FILE PATTERN: standard input before the first line that matches.
+# insert FILE PATTERN: inserts standard input before the first matching line.
 insert() {
 	cat > "$work/lines"
 	grep -q -e "$2" "$1" || echo "$1 has no line like $2" >> "$said"
@@ -76,14 +76,14 @@ add() {
 	touched "$1"
 }
 
-# page NAME: a manual page that is made of a table.
+# page NAME: a manual page that is generated from a table.
 page() {
 	build/gpupool help "$1" | cmp -s - "man/gpupool-$1" && return
 	build/gpupool help "$1" > "man/gpupool-$1"
 	touched "man/gpupool-$1"
 }
 
-# answers NAME: a golden test, run and read.
+# answers NAME: writes and checks a golden test.
 answers() {
 	touched "tests/cli/$1.test"
 	UPDATE=1 tests/cli/run.sh "$1.test" > /dev/null
@@ -120,7 +120,7 @@ for thing in $things; do
 	verdict "the $thing takes $count files"
 done
 
-# All that tells what there is, and knows nothing of what was added.
+# Every list of what exists, which knows nothing of what was added.
 build/tests/contract/test_engine > "$said" 2>&1 && : > "$said"
 verdict "the engine keeps the contract of engines"
 ONLY='gpupool (help|convert|info|replay|check)' tests/cli/run.sh |

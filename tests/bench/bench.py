@@ -37,7 +37,7 @@ SWEEP = ["--format", "csv",
          "--set", "expandable_segments=none,True",
          "--set", "garbage_collection_threshold=none,0.8"]
 
-# A command and what it reads.
+# A command and its input.
 ROWS = {
     **{f"read {name}": (REPLAY, name) for name in (
         "trace.jsonl", "trace.json", "trace.jsonl.gz", "trace.jsonl.zst",
@@ -92,7 +92,7 @@ class Bench:
         return json.loads(done.stdout)["timing"]
 
     def text_rate(self, name):
-        """Megabytes a second, of the text that a reader sees."""
+        """Megabytes per second, of the text that a reader sees."""
         plain = name.removesuffix(".gz").removesuffix(".zst")
         seconds = min(self.timing(name)["read_s"] for _ in range(RUNS))
         return os.path.getsize(self.inputs[plain]) / seconds / 1e6
@@ -102,7 +102,7 @@ class Bench:
         return min(t["replay_s"] / t["events"] for t in timings) * 1e9
 
     def pickle_loads(self):
-        """Reads of a snapshot, in what pickle.load takes."""
+        """Reading a snapshot, in units of pickle.load."""
         path = self.inputs["snapshot.pickle"]
         loads, reads = [], []
         for _ in range(RUNS):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What bench.py measures, in every format that is read.  Made once a run."""
+"""The inputs of bench.py, in every format that is read; made once per run."""
 import gzip
 import json
 import os
@@ -9,7 +9,7 @@ import subprocess
 
 
 def operations(count):
-    """Allocations and frees, last in first out with some that stay longer."""
+    """Allocations and frees, last in first out, with some that stay longer."""
     draw = random.Random(1)
     live, number = [], 0
     while number < count:
@@ -50,7 +50,7 @@ def profile(path, count):
 
 
 def listed(value):
-    """As json.dump writes what memory_snapshot() returns."""
+    """As json.dump writes the result of memory_snapshot()."""
     return json.dumps(value, default=list)
 
 

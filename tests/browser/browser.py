@@ -19,7 +19,7 @@ import time
 
 
 class Browser:
-    """What both do alike."""
+    """What both browsers have in common."""
 
     def __enter__(self):
         self.folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
@@ -32,7 +32,7 @@ class Browser:
         self.folder.cleanup()
 
     def wait(self, condition, seconds=60):
-        """Until the condition, a JavaScript expression, is true."""
+        """Waits until the condition, a JavaScript expression, is true."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             if self.value(f"!!({condition})"):
@@ -47,7 +47,7 @@ class Chromium(Browser):
     def __init__(self, path):
         self.path = path
         self.count = 0
-        self.said = []  # what the console says, and errors
+        self.said = []  # console messages, and errors
 
     def start(self):
         to_read, self.to_write = os.pipe()

@@ -29,7 +29,7 @@ failed = []
 
 
 def native(*argv):
-    """What the command line prints, as into a pipe of 80 columns."""
+    """The output of the command line, as to a pipe with 80 columns."""
     env = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1",
            "LC_ALL": "C.UTF-8"}
     done = subprocess.run(
@@ -39,7 +39,7 @@ def native(*argv):
 
 
 def time_native():
-    """Milliseconds of a replay by the command line, reading included."""
+    """Milliseconds of a replay on the command line, including reading."""
     began = time.monotonic()
     native("replay", "-q", os.path.join(folder, "long.bin"), "--format", "json")
     return (time.monotonic() - began) * 1000
@@ -84,7 +84,7 @@ def choose(*paths):
 
 
 def put(control, value):
-    """As a person moves it; until its answer is shown."""
+    """As a person moves it; waits until the answer is shown."""
     browser.value(
         "(() => {"
         f"const i = document.getElementById({control!r});"
@@ -108,7 +108,7 @@ def number(row, column):
 
 
 def judged():
-    """What the judge says, when it has spoken."""
+    """What the judge says, when it has finished."""
     browser.wait(
         "document.getElementById('verdict').dataset.state === 'answered'", 300
     )
@@ -117,7 +117,7 @@ def judged():
 
 
 def check_judged(*argv):
-    """It is what the command line says, behind the head."""
+    """The page equals the command line's output, after the head."""
     said, wanted = judged(), " ".join(native("explain", "-q", *argv).split())
     assert said and f"; device 0 {said} " in wanted, (said, wanted[:300])
 
@@ -130,7 +130,7 @@ def answer(button):
 
 
 def frames_of(x, y):
-    """Milliseconds of each frame while bands are moved by a wheel."""
+    """Milliseconds of each frame while the bands are moved by the wheel."""
     return browser.value(
         "new Promise(done => {"
         "const c = document.querySelector('canvas.bands'), frames = [];"
@@ -173,7 +173,8 @@ def checks():
         settings = ["--expandable-segments"]
         put("knob-expandable_segments", "True")
         check_judged(fsdp, *settings)
-        # Dragged: what is shown is never of another run, and the last wins.
+        # While dragging, a run is never shown under another setting, and the
+        # last wins.
         for capacity in ("5GiB", "3GiB", "4200MiB"):
             put("capacity", capacity)
             state = "document.getElementById('verdict').dataset.state"
@@ -235,8 +236,8 @@ def checks():
 
     @test("other-rank")
     def _():
-        # Where settings make another rank the worst, it is compared with
-        # itself, at its own moments and devices.
+        # If settings make another rank the worst, it is compared with itself,
+        # at its own moments and devices.
         def write(name, *devices):
             written(name, json.dumps({
                 "format": "gpupool-trace", "version": 1, "devices": [
@@ -279,7 +280,7 @@ def checks():
 
     @test("more-events")
     def _():
-        # A what-if adds events: its timeline ends where it ends.
+        # A what-if adds events; its timeline ends at its own end.
         native("replay", "-q", fsdp, "--preallocate", "50%", "--format",
                "html", "-o", os.path.join(folder, "more.html"))
         report = json.loads(native("replay", "-q", fsdp, "--preallocate",
@@ -325,7 +326,7 @@ def checks():
 
     @test("recorded-more")
     def _():
-        # A profile counts more than its requests account for.
+        # A profile counts more bytes than its requests explain.
         profile = os.path.join(root, "traces/imports/profile.json")
         report = json.loads(
             native("replay", "-q", profile, "--format", "json")
@@ -339,7 +340,7 @@ def checks():
         said = browser.value("document.getElementById('peak-told').innerText")
         text = " ".join(native("replay", "-q", profile).split())
         assert said.split(". ")[0] in text and said, said
-        # So does what it does not contain, also of files that came later.
+        # So does what it lacks, also for files that came later.
         doubts = "document.getElementById('doubts').innerText"
         said = browser.value(doubts)
         assert said == "Unknown: " + report["trace"]["not_told"], said
@@ -348,7 +349,8 @@ def checks():
 
     @test("moment-text")
     def _():
-        # What is said of a moment is of it, in a trace of few events.
+        # A sentence about a moment is about that one, in a trace with few
+        # events.
         story = os.path.join(root, "traces/stories/every-other-of-100.jsonl")
         rows = json.loads(native("view", "events", "-q", story, "--rows",
                                  "999", "--format", "json"))["rows"]
@@ -367,7 +369,7 @@ def checks():
 
     @test("counts")
     def _():
-        # The program's resets of its counters hide no failure.
+        # Resets of counters by the program do not hide a failure.
         reset = written(
             "reset.json",
             '{"format": "gpupool-trace", "version": 1, "devices":'
@@ -404,7 +406,7 @@ def checks():
         assert not browser.value(
             "!!document.querySelector('#evil, main img')"
         )
-        # Nor does a name turn what stands around it.
+        # Nor does a name turn the text around it.
         holders = "document.querySelector('.view table.holders td.name')"
         browser.wait(holders)
         shown = browser.value(holders + ".textContent")
@@ -412,7 +414,7 @@ def checks():
 
     @test("narrow")
     def _():
-        # Whatever is long wraps, where a phone shows it.
+        # Long texts wrap if shown on a phone.
         block = {"address": 1 << 40, "size": 2 << 20, "state":
                  "active_allocated", "requested_size": 2 << 20, "frames": [
                      {"filename": "a.py", "line": 1, "name": "x" * 300}]}
@@ -433,7 +435,7 @@ def checks():
         if kind == "chromium":
             browser.size(1200, 1000)
         assert wide <= shown, (wide, shown)
-        # One is no plural, and all of it no 100.0 %.
+        # One is singular, and all of it is not 100.0 %.
         text = browser.value("document.querySelector('main').innerText")
         assert "in 1 segment," in text and "100 %" in text, text
         assert "100.0 %" not in text and "1 segments" not in text, text
@@ -454,7 +456,7 @@ def checks():
 
     @test("no-device")
     def _():
-        # Whatever cannot be shown leaves what is shown alive, also where it
+        # A file that cannot be shown leaves the current one usable, even if it
         # has the same name.
         nothing = written(
             os.path.basename(fsdp),
@@ -476,7 +478,7 @@ def checks():
 
     @test("while-loading")
     def _():
-        # A control that is moved while another file is read.
+        # A control is moved while another file is read.
         empty()
         choose(fsdp)
         browser.value(f"delete {RUN}.dataset.opened")
@@ -498,8 +500,8 @@ def checks():
 
     @test("odd-links")
     def _():
-        # A moment behind the end is the end, and the first stays in the link;
-        # settings that are none are told.
+        # A moment beyond the end is the end, and the first stays in the link;
+        # invalid settings are reported.
         for link, is_told in (
             ("event=0", False),
             ("event=999999999999", False),
@@ -528,7 +530,7 @@ def checks():
 
     @test("broken-worker")
     def _():
-        # One that throws is replaced; where none starts the page says so.
+        # A worker that throws is replaced; if none starts, the page says so.
         page = open(os.path.join(folder, "inside.html")).read()
         page = re.sub('<meta http-equiv="Content-Security[^>]*>', "", page)
         worker = re.compile('(id="gpupool-worker">)')
@@ -585,7 +587,7 @@ def checks():
         )
         browser.wait("window.smaller().includes('smaller blocks')")
         browser.value("window.bands.style.display = 'none'")
-        # What is asked meanwhile is asked for the width that there was.
+        # A question asked in the meantime is for the previous width.
         browser.value(
             "(() => { const by = document.querySelector('.bands-view select');"
             "by.value = 'size'; by.dispatchEvent(new Event('change')); })()"
@@ -695,7 +697,7 @@ def checks():
         empty()
         choose(os.path.join(folder, "long.bin"))
         opened = int(browser.value(f"{RUN}.dataset.opened"))
-        # In turns, so that other work on the machine slows both down.
+        # Alternately, so that other work on the machine slows both down.
         took, alone = [], []
         for i in (3, 9, 5, 12, 7, 4, 10, 6, 11):
             took.append(put("knob-max_split_size_mb", str(i)))
@@ -706,8 +708,8 @@ def checks():
             f" (median; {min(took)} to {max(took)}); the command line takes"
             f" {plain:.0f} ms"
         )
-        # On a machine with other work the command line, which reads the file
-        # as well, is the measure.
+        # On a busy machine, the command line, which also reads the file, is the
+        # measure.
         assert opened < max(1500, 10 * plain), opened
         assert knob < max(100, 1.5 * plain), took
 
@@ -759,7 +761,7 @@ def checks():
 
 
 def take_pictures():
-    """For eyes: light, dark and narrow."""
+    """For people: light, dark and narrow."""
     empty()
     choose(fsdp)
     put("knob-expandable_segments", "True")

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # What can be read of a page of --format html where nothing replays in it, in a
 # real browser, headless: its numbers are the report's, and tables sort.  (The
-# page that replays: page.sh.)  CHROMIUM names the browser; without one each test
-# is skipped.
+# page that replays: page.sh.)  CHROMIUM names the browser; without one each
+# test is skipped.
 set -u
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -21,7 +21,7 @@ done
 [ -n "$chromium" ] || skip_all "chromium is not on this machine" renders \
 	numbers findings peak compare small sweep stack hostile no-script policy
 
-# What a page looks like when its scripts have run.
+# The page after its scripts have run.
 dump() {
 	timeout 120 "$chromium" --headless --no-sandbox --disable-gpu \
 		--disable-dev-shm-usage --user-data-dir="$work/profile" \
@@ -29,7 +29,7 @@ dump() {
 		--dump-dom "$@" 2> "$work/log"
 }
 
-# A page does not let a script of ours run: without its policy it does.
+# A page does not let our script run: without its policy it does.
 with_script() {
 	sed 's/<meta http-equiv="Content-Security-Policy"[^>]*>//' "$1"
 	cat "$2"
@@ -48,7 +48,7 @@ renders() {
 		{ echo "there are not two pictures"; return 1; }
 }
 
-# The value of a member of at_peak, and what the page shows for it.
+# The value of a member of at_peak, and the text on the page for it.
 numbers() {
 	sed -n '/"at_peak": {$/,/}/p' "$work/report.json" |
 		sed -n 's/^ *"\([a-z_]*\)": \([0-9.]*\),*$/\1 \2/p' |
@@ -62,8 +62,8 @@ numbers() {
 	done < "$work/numbers"
 }
 
-# What holds free memory stands on the page as explain has it, and a click on
-# a column's head sorts it.
+# What pins free memory is on the page as in explain, and a click on a column's
+# head sorts it.
 findings() {
 	"$gpupool" explain -q "$trace" --format json > "$work/why.json"
 	sed -n '/"pins_now": \[/,/\]/s/.*"segments": \([0-9]*\), "bytes": \([0-9]*\),.*/\2/p' \
@@ -122,7 +122,7 @@ compare() {
 	done
 }
 
-# What a trace is called must not become part of the page.
+# Names in a trace must not become part of the page.
 hostile() {
 	cat > "$work/hostile.json" <<-'END'
 	{"format": "gpupool-trace", "version": 1,
@@ -145,7 +145,7 @@ hostile() {
 		{ echo "text of the trace is part of the page"; return 1; }
 }
 
-# A page stays small, however many events there are: 2 MB are asked for.
+# A page stays small, however many events there are: 2 MB are allowed.
 small() {
 	"$gpupool" gen -q ragged steps=2000 -o "$work/long.bin" \
 		2> "$work/needs"
@@ -160,8 +160,8 @@ small() {
 	done
 }
 
-# A sweep's table has the numbers of its CSV, in their order, until a click on
-# a column's head sorts it anew; each combination is a point.
+# A sweep's table has the numbers of its CSV, in the same order, until a click
+# on a column's head sorts it; each combination is a point.
 sweep() {
 	"$gpupool" sweep -q "$trace" --format csv -o "$work/sweep.csv"
 	"$gpupool" sweep -q "$trace" --format html -o "$work/sweep.html"
@@ -192,14 +192,14 @@ reserved() {
 		grep -o '[0-9][0-9]*'
 }
 
-# Who holds the memory is told with the whole stack.
+# Holders of memory have their whole stack.
 stack() {
 	"$gpupool" replay -q "$root/traces/tiny/cpp-frames.json" --format html \
 		-o "$work/stack.html"
 	dump "file://$work/stack.html" | grep -q '<li>_start</li></ol>'
 }
 
-# Readable without scripts: drawings and numbers stand in the file itself.
+# Readable without scripts: the file itself has drawings and numbers.
 without_script() {
 	sed '/^<script>$/,/^<\/script>$/d' "$work/page.html" > "$work/still.html"
 	dump "file://$work/still.html" > "$work/still.dom"
@@ -210,7 +210,7 @@ without_script() {
 		! grep -q '<canvas' "$work/still.dom"
 }
 
-# Only the page's own script and style are let in.
+# Only the page's own script and style may run.
 policy() {
 	cat > "$work/strange.js" <<-'END'
 	<script>document.documentElement.dataset.strange = "yes";</script>

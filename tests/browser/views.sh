@@ -36,7 +36,7 @@ while [ ! -s "$work/port" ] && [ "$tries" -gt 0 ]; do
 done
 port=$(cat "$work/port")
 
-# visit QUERY: what the page looks like when it is done, in $work/dom.
+# visit QUERY: the final state of the page, in $work/dom.
 visit() {
 	rm -f "$work/dom"
 	"$chromium" --headless --no-sandbox --disable-gpu \
@@ -68,7 +68,7 @@ has() {
 	}
 }
 
-# answer VIEW ARGUMENT...: what the program says, in $work/answer.
+# answer VIEW ARGUMENT...: the program's answer, in $work/answer.
 answer() {
 	"$gpupool" view "$@" --format json -q > "$work/answer"
 }
@@ -98,7 +98,7 @@ draws() {
 		{ echo "holders add up to $rows, not $allocated"; return 1; }
 }
 
-# What is coloured by is what the trace knows: modules, where it has them.
+# Colours depend on what the trace has: modules, if there are any.
 by_what() {
 	owners=$root/tests/fuzz/fuzz_input/owners.jsonl
 	for trace in "$owners" "$gpt2"; do
@@ -114,7 +114,7 @@ by_what() {
 	visit "trace=$owners&only=holders" && has '<option value="module">'
 }
 
-# Zoomed in to single events, the band that the keyboard finds is that block.
+# Zoomed in to single events, the band chosen by keyboard is that block.
 zoom() {
 	visit "trace=$gpt2&only=bands&event=20000&do=zoom" || return 1
 	from=$(grep -o 'data-from="[0-9]*"' "$work/dom" | grep -o '[0-9]*')
@@ -124,8 +124,8 @@ zoom() {
 
 }
 
-# The block that was told of is the one the program finds by its id, and the
-# page shows its stack or says that there is none.
+# The block shown is the one that the program finds by its id, and the page
+# shows its stack or says that there is none.
 at_block() {
 	told=$(grep -o '"block",{[^}]*}' "$work/dom" | head -n 1)
 	id=$(echo "$told" | sed 's/.*"id":\([0-9]*\).*/\1/')
@@ -139,8 +139,8 @@ at_block() {
 		ta') B)"
 }
 
-# A click on the picture is on the block that lies there: 6 of 348 pixels from
-# the bottom of a plot that ends 2 % above what is reserved.
+# A click on the picture selects the block there: 6 of 348 pixels from the
+# bottom of a plot that ends 2 % above the reserved bytes.
 story=$root/traces/stories/every-other-of-100.jsonl
 clicked() {
 	visit "trace=$story&only=bands&do=click" || return 1
@@ -157,7 +157,7 @@ zoomed() {
 	zoom && at_block "$gpt2"
 }
 
-# Three steps down the list is event 3, which the other views go to.
+# Three steps down the list is event 3, which the other views follow.
 step() {
 	visit "trace=$gpt2&do=step" || return 1
 	answer state "$gpt2" --at 3
@@ -165,8 +165,8 @@ step() {
 	has "data-event=\"3\" data-reserved=\"$(value reserved_bytes)\""
 }
 
-# What is found is what the program finds, and the last row of a long list is
-# its last event.
+# The results are those of the program, and the last row of a long list is its
+# last event.
 find_text() {
 	visit "trace=$nightly&only=events&do=find&text=KEEP_session" || return 1
 	answer events "$nightly" --find KEEP_session
@@ -207,8 +207,7 @@ hostile() {
 	has '&lt;img src=x onerror=alert(1)&gt;'
 }
 
-# Nothing was ever asked for; memory that was there before; a stream that is
-# waited for; no such file.
+# No requests; memory from before; a stream that is waited for; no such file.
 others() {
 	echo '{"format": "gpupool-trace", "version": 1, "devices":
 		[{"device": 0}]}' > "$work/empty.json"

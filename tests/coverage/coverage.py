@@ -34,7 +34,7 @@ BUILD = os.path.join(ROOT, os.environ.get("BUILD", "build"))
 LIBRARY = os.path.join(BUILD, "obj/gpupool.so")
 ASKED = {"src/trace": (95, 90), "src/replay": (95, 90),
          "src/allocator": (95, 90), "src/formats": (95, 90)}
-# In other people's programs, and on machines that few have.
+# Runs in other people's programs, and on rare machines.
 ELSEWHERE = ("src/simcuda", "src/device/cuda") + (
     () if os.path.exists(f"{BUILD}/torch") else ("src/allocator/torch",))
 AWAY = f"{BUILD}/away"
@@ -52,7 +52,7 @@ def is_kept(part):
 
 
 def records_of(folder, merged):
-    """What the profiles of a folder count, as lcov's records."""
+    """The counts in the profiles of a folder, as lcov's records."""
     profiles = [f"{folder}/{name}" for name in os.listdir(folder)]
     if not profiles:
         return ""
@@ -65,13 +65,13 @@ def records_of(folder, merged):
 
 
 def has_failed(run):
-    """One of which all tests are skipped has not."""
+    """A part whose tests are all skipped has none."""
     return run.returncode != 0 and not re.search(
         r"^0 passed, 0 failed, \d+ skipped$", run.stdout, re.M)
 
 
 def count(part):
-    """Runs a part; keeps how that went, and records as lcov's."""
+    """Runs a part; stores the result, and the records in lcov's form."""
     if is_kept(part):
         return
     with tempfile.TemporaryDirectory() as folder:
@@ -126,7 +126,7 @@ def percent(ran, total):
 
 
 def table(counts):
-    """What to print, and what falls short of what is asked."""
+    """What to print, and which folders are below the required shares."""
     sums = collections.defaultdict(collections.Counter)
     for file, lines in counts.lines.items():
         if not file.startswith("src/") or file.startswith(ELSEWHERE):
@@ -165,7 +165,7 @@ def write_missing(counts):
 
 
 def empty_away():
-    """Drops what an older library has counted."""
+    """Removes the counts of an older library."""
     os.makedirs(AWAY, exist_ok=True)
     for name in os.listdir(AWAY):
         if os.path.getmtime(f"{AWAY}/{name}") < os.path.getmtime(LIBRARY):

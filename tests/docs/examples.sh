@@ -34,7 +34,7 @@ needs_more() {
 	esac
 }
 
-# What their files are called.
+# The names of their files.
 prepare() {
 	trace=$root/traces/recorded/fsdp-rank0-of-64.default.pickle.gz
 	mkdir -p ranks snapshots bin traces .config/fish/completions
@@ -55,7 +55,7 @@ prepare() {
 	"$build/gpupool" check -q --update
 }
 
-# It did what it was asked (0) or found what it looks for (1).
+# It succeeded (0) or found what it looks for (1).
 taken() {
 	(cd "$work/in" && HOME=$work/in PATH=$work/in/bin:$PATH \
 		timeout 300 sh -c "$1") < /dev/null > "$work/out" 2> "$work/err"

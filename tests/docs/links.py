@@ -31,7 +31,7 @@ def main():
             count += 1
             file, _, anchor = link.partition("#")
             if link.startswith("https://"):
-                # A page of ours is not somebody else's.
+                # One of our pages must not link to another project's.
                 if "debian.org/gpupool" in link:
                     bad.append(f"{name}: {link}")
             elif file and not os.path.exists(os.path.join(folder, file)):

@@ -18,11 +18,11 @@ set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 build=${BUILD:-$root/build}
 
-# Without it, where a container forbids it, the inputs may differ a little.
+# In containers that forbid this, the inputs may differ a little.
 fixed_addresses="setarch $(uname -m) -R"
 $fixed_addresses true 2> /dev/null || fixed_addresses=
 
-# The seeds of a target, as libFuzzer takes them: in one order, with commas.
+# The seeds of a target in libFuzzer's form: in a fixed order, with commas.
 list_seeds() {
 	for folder in "$root/tests/fuzz/$1" "$root/tests/fuzz/corpus" \
 		"$root/traces/tiny" "$root/traces/bad" "$root/traces/imports"; do
@@ -54,7 +54,7 @@ run() {
 	fi
 }
 
-# This script itself runs each target: run.sh TARGET.
+# xargs runs this script for each target: run.sh TARGET.
 if [ $# -eq 1 ]; then
 	run "$1"
 	exit

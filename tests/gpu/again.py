@@ -22,7 +22,7 @@ KEPT = os.path.join(programs.ROOT, "traces", "recorded")
 
 
 def again(args, program, snapshot):
-    """Without counters, which are not kept."""
+    """The entries without counters, which are not stored."""
     name, path, arguments = program
     keep = os.path.join(programs.HERE, "keep.py")
     with tempfile.TemporaryDirectory() as work:

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What device/cuda declares of CUDA is what NVIDIA's headers say, where they are:
-# in CUDA_HOME, else /usr/local/cuda.  And NVIDIA's runtime, where it is, has the
-# functions that are called.
+# What device/cuda declares of CUDA is what NVIDIA's headers say, where they
+# are: in CUDA_HOME, else /usr/local/cuda.  And NVIDIA's runtime, where it is,
+# has the functions that are called.
 set -u
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -53,7 +53,7 @@ values() {
 	END
 }
 
-# The calls that are needed, one a line.
+# The calls that are needed, one per line.
 functions() {
 	sed -n 's/^	X(\([A-Za-z0-9_]*\),.*/\1/p' \
 		"$root/src/device/cuda/cuda_calls.h"
@@ -67,7 +67,8 @@ headers() {
 	{
 		printf '#include <%s>\n' stddef.h cuda.h cuda_runtime_api.h
 		echo '#include "device/cuda/cuda_calls.h"'
-		# A comma is a space there, but for ,; which is one.
+		# A comma becomes a space there, except in ,; which is one
+		# comma.
 		values | sed 's/,;/@/g; s/,/~/g' |
 			while read -r ours theirs; do
 				echo "_Static_assert($ours == $theirs, \"$ours\");"

@@ -27,7 +27,7 @@ def libraries():
 
 
 def keep():
-    # What lies in cycles is let go of at any time, otherwise.
+    # Otherwise, objects in reference cycles are freed at any time.
     gc.collect()
     torch.cuda.synchronize()
     free, total = torch.cuda.mem_get_info()
@@ -54,7 +54,7 @@ if native:
         max_entries=10_000_000, context=None
     )
 if "CAPACITY" in os.environ:
-    # Half a segment more, so that no rounding takes one away.
+    # Half a segment more, so that rounding does not remove one.
     capacity = int(os.environ["CAPACITY"]) + (1 << 20)
     total = torch.cuda.get_device_properties(0).total_memory
     torch.cuda.set_per_process_memory_fraction(capacity / total)

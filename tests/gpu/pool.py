@@ -153,7 +153,8 @@ def holes(pool):
 
 
 def grows(pool):
-    """Each larger than the last, which is freed: what of it is used again?"""
+    """Each request is larger than the previous one, which is freed: how much of
+    that is used again?"""
     for step in (MIB, 5 * MIB, 40 * MIB):
         pool.probe = f"grows {step}"
         last = pool.take(step)

@@ -35,11 +35,11 @@ ZOO = os.path.join(ROOT, "tests", "record", "zoo")
 MIB = 1 << 20
 
 
-# ---- what runs ----
+# ---- the programs ----
 
 
 def programs():
-    """Name, file, arguments; first what counts most."""
+    """Name, file, arguments; the most important first."""
     found = []
     for line in """training gpt2 cnn decode llama lora graphs
             compile:default loader restore streams convolutions
@@ -66,7 +66,7 @@ def programs():
 
 
 def named(word, file):
-    """What a file's table has, each a program of its own."""
+    """The entries of a file's table, each a program of its own."""
     path = os.path.join(HERE, file)
     with open(path, encoding="utf-8") as source:
         names = re.findall(r'^    "([a-z0-9-]+)": ', source.read(), re.M)
@@ -74,7 +74,7 @@ def named(word, file):
 
 
 class Sampler(threading.Thread):
-    """What nvidia-smi shows of each process, at its most."""
+    """The maximum that nvidia-smi shows for each process."""
 
     class Info(ctypes.Structure):
         _fields_ = [
@@ -203,7 +203,7 @@ def both(args, sampler, program):
 
 
 def record(args, command, trace="trace.jsonl"):
-    """The device that it has, or is to have."""
+    """The device that it has, or that it simulates."""
     recorder = [args.gpupool, "record", "-q", "-o", trace]
     recorder += ["--gpu", args.gpu] if args.gpu else []
     recorder += ["--values", args.values]
@@ -242,7 +242,7 @@ def entries(snapshot):
 
 
 def in_order(found):
-    """Frees that follow one another may come in any order, as of a set."""
+    """Neighbouring frees may be in any order, because they come from a set."""
     out, frees = [], []
     for entry in [*found, None]:
         if entry and entry[0].startswith("free"):
@@ -256,7 +256,7 @@ def in_order(found):
 
 
 def places(snapshot):
-    """Where each block was handed out: the segment's number, and the offset."""
+    """The place of each block: the number of its segment, and the offset."""
     starts, found, number = {}, [], 0
     for e in snapshot["device_traces"][0]:
         if e["action"] == "segment_alloc":
@@ -283,7 +283,7 @@ def first_difference(there, here):
 
 
 def multiset(there, here):
-    """Entries that one side has more of than the other."""
+    """Entries that one side has more often than the other."""
     a, b = collections.Counter(there), collections.Counter(here)
     return sum(((a - b) + (b - a)).values())
 

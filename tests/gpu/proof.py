@@ -23,8 +23,8 @@ import tempfile
 import programs
 from programs import MIB
 
-# The program, and a capacity in MiB that is too small for it as it is and not
-# with another setting, where there is one.
+# The program, and a capacity in MiB that is too small for it under its
+# settings, but not under another one, if there is such a setting.
 PROGRAMS = (
     ("kept", 1500),
     ("gpt2", 0),
@@ -52,7 +52,7 @@ def gpupool(args, *words):
 
 
 def runs(args, folder, program, settings, capacity):
-    """Whether it came to its end; None: it failed otherwise."""
+    """Whether it ran to its end; None: it failed for another reason."""
     os.makedirs(folder)
     env = dict(os.environ, KEEP=folder, CAPACITY=str(capacity))
     env["PYTORCH_CUDA_ALLOC_CONF"] = settings
@@ -112,7 +112,7 @@ def is_enough(args, trace, settings, capacity):
 
 
 def least(args, trace, settings):
-    """One with which it runs, and cannot with 2 MiB less: in segments."""
+    """A capacity with which it runs, while it cannot run with 2 MiB less."""
     low, high = 0, 1 << 15
     while high - low > 1:
         middle = (low + high) // 2
@@ -124,7 +124,7 @@ def least(args, trace, settings):
 
 
 def edges(args, folder, name):
-    """The least capacity and 2 MiB less, with each of the settings."""
+    """The smallest capacity, and 2 MiB less, under each of the settings."""
     program = program_of(name)
     trace = recorded(args, folder, program, name)
     for number, settings in enumerate(SETTINGS):
@@ -148,7 +148,8 @@ def edges(args, folder, name):
 
 
 def cure(args, folder, name, capacity):
-    """suggest's line, of the snapshot that PyTorch wrote when it was full."""
+    """suggest's line for the snapshot that PyTorch wrote when memory was
+    full."""
     program = program_of(name)
     before, after = (
         os.path.join(folder, f"{name}-{n}") for n in ("full", "cured")

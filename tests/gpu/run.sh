@@ -59,14 +59,14 @@ recordings() {
 		2> /dev/null
 }
 
-# Memory that CUDA says is free, in bytes; nothing else should run there.
+# The free memory that CUDA reports, in bytes; nothing else should run there.
 free_memory() {
 	"$gpupool" bench --device cuda --about --format json \
 		> "$work/free" 2> "$work/err" &&
 		"$json" "$work/free" bench.free_bytes
 }
 
-# What a driver keeps for itself varies a little between processes.
+# The driver's own memory varies a little between processes.
 is_left_free() {
 	left=$(($1 - $2))
 	[ "${left#-}" -lt 33554432 ]
@@ -77,7 +77,7 @@ is_left_free() {
 compare() {
 	test=$1 list=$2
 	shift 2
-	# Where this machine has its libraries does not matter.
+	# The place of this machine's libraries does not matter.
 	echo "== $test: verify --device cuda $*" |
 		sed 's/ --\(torch-lib\|cudart\) [^ ]*//g' >> "$results/compare.txt"
 	before=$(wc -l < "$results/compare.txt")
@@ -86,7 +86,7 @@ compare() {
 	LD_LIBRARY_PATH=$libraries "$gpupool" verify $list --device cuda -q \
 		"$@" 2> "$work/err" < /dev/null >> "$results/compare.txt"
 	code=$?
-	# What this one said: it stands in the file also where time is over.
+	# The output of this test: it is in the file even if the time is over.
 	tail -n "+$((before + 1))" "$results/compare.txt" > "$work/told"
 	cat "$work/err" >> "$results/compare.txt"
 	compared=$(grep -c '  equal' "$work/told")
@@ -143,7 +143,8 @@ test_memory() {
 		--expandable-segments
 }
 
-# More than there is, in blocks of 1 GiB, every other one freed, and again.
+# More than the device has, in blocks of 1 GiB; every other one freed, and
+# again.
 test_out_of_memory() {
 	blocks=$((free / 1073741824 + 4)) i=0
 	{
@@ -190,7 +191,7 @@ test_pool() {
 	engine pool recorded/opt-finetune-2.9.jsonl.gz --engine async
 }
 
-# A small one: what the device touches first, it fetches page by page.
+# A small one, because the device fetches page by page what it touches first.
 test_managed() {
 	engine managed recorded/programs/loader-2.11.jsonl.gz --engine managed
 }
@@ -227,7 +228,7 @@ test_torch() {
 		skip torch "no engine is prepared: make torch-engine"
 }
 
-# Ctrl-C in the middle: all memory is free again, and the status says so.
+# Ctrl-C in the middle: all memory is free again, with the right exit status.
 test_interrupt() {
 	awk 'BEGIN {
 		print "{\"format\":\"gpupool-trace\",\"version\":1," \
@@ -243,14 +244,14 @@ test_interrupt() {
 		--check-memory --events "$work/events/all" > /dev/null \
 		2> "$work/ended" < /dev/null &
 	pid=$!
-	# It is under way when it has written something.
+	# It has started when it has written something.
 	i=0
 	while [ "$i" -lt 600 ] && kill -0 "$pid" 2> /dev/null &&
 		! find "$work/events" -size +0 | grep -q events/.; do
 		sleep 0.1
 		i=$((i + 1))
 	done
-	# As SIGINT, which a shell keeps from what it runs in the background.
+	# Like SIGINT, which a shell blocks for commands in its background.
 	kill -TERM "$pid"
 	wait "$pid"
 	code=$?

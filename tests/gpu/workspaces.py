@@ -33,10 +33,10 @@ MIB = 1 << 20
 # Alignment, and the one network that is not understood.
 MOST_BYTES, MOST_ALIGNED, MOST_APART = 304, 40, 1
 
-# Of Fourier transforms of one dimension, and of several, how many are the same.
+# Of Fourier transforms in one dimension, and in several, how many agree.
 LEAST_ALIKE = {1: 0.95, 2: 0.85, 3: 0.85}
-# Of convolutions in clusters, how many are the same; of products of matrices,
-# how far the mean is away.
+# Of convolutions in clusters, how many agree; of matrix products, how far the
+# mean is off.
 LEAST_SAME, MOST_MEAN = 0.94, 8 * MIB
 
 Network = collections.namedtuple(
@@ -65,7 +65,7 @@ def algorithm(network):
 
 
 def measured(network, forward):
-    """Workspace, the first that is given back, and reserve space."""
+    """Workspace, the first that is returned, and reserve space."""
     freed = [size for kind, size in forward if kind == "c"]
     taken = [size for kind, size in forward if kind == "a"]
     return freed[0], taken[-1] if network.is_training else 0
@@ -108,7 +108,7 @@ class Simulated:
         return size.value
 
     def matrices(self, what, n, is_double, batch):
-        """Bytes of the workspaces of one call, in their order."""
+        """The sizes of the workspaces of a call, in their order."""
         host = ctypes.byref(ctypes.c_size_t())
         element, letter = (8, "D") if is_double else (4, "S")
         order, many = ctypes.c_int64(n), ctypes.c_int64(batch)
@@ -164,11 +164,12 @@ def rows(path, kind=None):
                 yield row[1:]
 
 
-# ---- what is held against what ----
+# ---- comparisons ----
 
 
 def networks(path, simulated):
-    """How many are as measured, but for alignment, and not."""
+    """How many agree with the measurements, except for alignment, and how many
+    do not."""
     total = aligned = apart = 0
     for what, forward, _ in rows(path, "rnn"):
         network = Network(*what)
@@ -187,7 +188,7 @@ def networks(path, simulated):
 
 
 def workspaces_of(what, requests):
-    """Those that are given back at once; of lstsq, behind those of qr."""
+    """Those that are freed at once; for lstsq, after those of qr."""
     found = [
         size
         for (kind, size), after in zip(requests, requests[1:])
@@ -200,7 +201,7 @@ def matrices(path, simulated):
     total = apart = 0
     kept = "cholesky lu_factor qr lstsq svd eigh".split()
     for what, dtype, n, batch, requests in rows(path, "linalg"):
-        # Batches go other ways but for these.
+        # Batches take other paths except for these.
         if what not in kept or batch > 1 and (what != "eigh" or n > 32):
             continue
         is_double = dtype == "torch.float64"
@@ -265,7 +266,7 @@ ROLES = {
 
 
 def plan_of(c):
-    """As cuDNN writes it, as far as it is read."""
+    """In cuDNN's form, as far as it is read."""
     spatial = len(c.pixels)
     dims = (
         [c.images, c.inputs, *c.pixels],

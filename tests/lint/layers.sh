@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/lint/common.inc
 rules=tests/lint/edges.txt
 
-# The words behind "$1 $2" in the rules; behind "$1" when $2 is empty.
+# The words after "$1 $2" in the rules; after "$1" if $2 is empty.
 words_of() {
 	awk -v rule="$1" -v who="$2" '
 		$1 == rule && (who == "" || $2 == who) {
@@ -23,7 +23,7 @@ has() {
 	return 1
 }
 
-# FILE:LINE:HEADER for each include of a file of ours.
+# FILE:LINE:HEADER for each include of one of our files.
 includes_of() {
 	grep -Hn '^#include "' "$@" |
 		sed 's/:#include "\([^"]*\)".*/:\1/'
@@ -64,7 +64,7 @@ done
 includes_of include/gpupool/*.h | grep -v ':gpupool/' > "$work/said"
 verdict layer-include "a contract includes what is private to a stage"
 
-# The code without comments and texts, line by line.
+# The code without comments and strings, line by line.
 code_of() {
 	gcc -fpreprocessed -dD -E "$1" 2> /dev/null |
 		awk -v file="$1" '
@@ -75,7 +75,7 @@ code_of() {
 			}'
 }
 
-# Uses of the names (of functions: calls) in a file; members do not count.
+# Uses of the names in a file (of functions: calls); members do not count.
 uses_in() {
 	file=$1
 	shift
@@ -109,8 +109,8 @@ find src include tests -name '*.[ch]' | sort |
 	done > "$work/said"
 verdict unsafe "a function that does not know how much room there is"
 
-# What a report or an error says goes through what makes it safe for a terminal
-# and a log (base/safe.h), and never is cut off without a word (base/text_sink.h).
+# Reports and errors are written through what makes them safe for a terminal and
+# a log (base/safe.h), and are never cut without a message (base/text_sink.h).
 {
 	grep -nE 'gp_outlet_open\(.*options->output' src/commands/*.c |
 		grep -v '^src/commands/output\.c:'

@@ -17,8 +17,8 @@ else
 	echo "skip mandoc: it is not on this machine"
 fi
 
-# What a reader sees: a macro that takes too much of its line shows as a quotation
-# in a quotation, or as a flag "-of" where there is the word "of".
+# What a reader sees: a macro that takes too much of its line shows as a
+# quotation within a quotation, or as a flag "-of" in place of the word "of".
 if has_command mandoc; then
 	# The quotes are those of the pages.
 	# shellcheck disable=SC1112
@@ -32,7 +32,7 @@ fi
 
 flags_of_page() {
 	sed -n 's/^\.It .*Fl -\([a-z][a-z0-9-]*\).*/--\1/p' "$1"
-	# Those of the settings, which have a page of their own.
+	# The names of the settings, which have their own page.
 	if grep -q '^\.It Fl - Ns Ar setting' "$1"; then
 		sed -n '/; flag:$/{n;s/\.Fl -/--/p;}' man/gpupool-settings.7
 	fi

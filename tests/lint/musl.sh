@@ -17,7 +17,7 @@ else
 		"musl-tools)"
 fi
 
-# Debian's musl still declares it, later ones do not.
+# Debian's musl still declares it, later versions do not.
 grep -rn '\<basename(' src/simcuda --include='*.c' > "$work/said"
 verdict basename "musl 1.2.5 does not declare it: use strrchr()"
 exit "$failed"

@@ -6,7 +6,7 @@ set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 build=${BUILD:-$root/build}
 
-# same PAGE SCRIPT [ARGUMENT...]: what the script writes is that page
+# same PAGE SCRIPT [ARGUMENT...]: the page equals the script's output
 same() {
 	page=$1
 	shift

@@ -17,7 +17,7 @@ scripts() {
 	[ ! -e .ci/run ] || echo .ci/run
 }
 
-# clang-format's answer differs from release to release: 14 it is.
+# The output of clang-format depends on its release: 14 is used.
 if has_command clang-format-14; then
 	format=clang-format-14
 elif clang-format --version 2> /dev/null | grep -q 'version 14\.'; then
@@ -33,7 +33,7 @@ else
 	echo "skip format: clang-format 14 is not on this machine"
 fi
 
-# A continuation byte of UTF-8 takes no column.
+# Continuation bytes of UTF-8 take no column.
 for file in $(c_files); do
 	LC_ALL=C tr -d '\200-\277' < "$file" | expand |
 		awk -v file="$file" 'length > 80 { print file ":" NR }'

@@ -77,7 +77,7 @@ class Server:
         raise AssertionError("no VmHWM")
 
     def end(self):
-        """Its input ends; what it still said."""
+        """Closes its input; returns the rest of its output."""
         self.process.stdin.close()
         rest = []
         while (message := self.get()) is not None:
@@ -123,7 +123,7 @@ def test_stateless():
     assert server.end() == []
 
 
-# Of each tool: its arguments, and the command line that says the same.
+# For each tool, its arguments and the equivalent command line.
 SAME = [
     ("replay", {}, ["replay"]),
     ("replay", {"settings": "max_split_size_mb:128", "capacity": "8GiB",
@@ -221,7 +221,7 @@ def test_kept_and_read_again():
             file.write(small)
         server = Server()
         before = server.text("info", trace=path)
-        # Nobody can see that it is another file: it is not read again.
+        # A change that cannot be detected: the file is not read again.
         stamp = os.stat(path).st_mtime_ns
         with open(path, "r+b") as file:
             file.write(b"{" * len(small))
@@ -229,7 +229,7 @@ def test_kept_and_read_again():
         assert server.text("info", trace=path) == before
         os.utime(path)
         assert server.call("info", trace=path)["isError"]
-        # More traces than are kept.
+        # More traces than are held.
         for number in range(20):
             other = os.path.join(folder, f"{number}.json")
             with open(other, "wb") as file:
@@ -255,7 +255,8 @@ def test_names_of_files():
 
 
 def link_out(inside, outside):
-    """Links in a folder of ranks are not followed out of it either."""
+    """Links in a folder of ranks that lead out of it are not followed
+    either."""
     with open(os.path.join(outside, "secret.json"), "w") as file:
         file.write("no trace")
     os.symlink("t.json", os.path.join(inside, "near.json"))
@@ -279,7 +280,7 @@ def link_out(inside, outside):
 
 
 def test_changed_rank():
-    """A file that is kept and then changes is read anew in its folder."""
+    """A file that is held and then changes is read again, in its folder."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "t.json")
         for steps in (1, 3):
@@ -326,7 +327,7 @@ AXES = ["max_split_size_mb=32..2048*2", "roundup_power2_divisions=1,2,4"]
 
 
 def slow_trace(folder):
-    """One whose sweep takes two seconds or more on this machine."""
+    """A trace whose sweep takes at least two seconds on this machine."""
     path = os.path.join(folder, "slow.gpt")
     for steps in (1000, 3000, 10000, 30000):
         said = run("gen", "transformer", f"steps={steps}", "--format",
@@ -367,7 +368,7 @@ def test_while_it_runs():
         assert seconds == sorted(set(seconds)), seconds
         assert seconds, "it took less than a second"
         assert server.get()["id"] == third
-        # Of a call that runs the answer is dropped.
+        # The answer of a cancelled call is dropped.
         fourth = server.start("tools/call", sweep)
         server.send({"jsonrpc": "2.0", "method": "notifications/cancelled",
                      "params": {"requestId": fourth}})
@@ -377,7 +378,7 @@ def test_while_it_runs():
 
 
 def test_a_cancelled_sweep_ends():
-    """An hour's work does not stand in the way of the next question."""
+    """An hour's work does not block the next question."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "t.gpt")
         said = run("gen", "transformer", "steps=300", "-o", path)
@@ -398,7 +399,7 @@ def test_a_cancelled_sweep_ends():
             while "id" not in (message := server.get()):
                 pass
             assert message["id"] == info, message
-        # What comes after is whole.
+        # The next message is whole.
         told = server.call("sweep", trace=SMALL, set=AXES)
         assert not told["isError"], told
         assert server.end() == []
@@ -455,7 +456,8 @@ def test_hostile_lines():
                  b'{"jsonrpc":"2.0","id":1,"error":{}}',
                  b'{"method":"\xc3\x28"}']:
         server.send_bytes(line + b"\n")
-    # Far more than a line may have, in two, and the next one is read again.
+    # Far more than the longest line, in two writes; the next line is read
+    # again.
     for _ in range(2):
         for _ in range(64):
             server.send_bytes(b"x" * (1 << 18))
@@ -471,7 +473,8 @@ def test_hostile_lines():
 
 
 def test_nul_and_other_json():
-    """What JSON allows is answered as JSON; what it does not is told why."""
+    """Valid JSON is answered in JSON; for anything else the answer says why
+    not."""
     server = Server()
     for params in (
             {"name": "info", "arguments": {"trace": SMALL + "\0.pickle"}},
@@ -490,7 +493,7 @@ def test_nul_and_other_json():
 
 
 def test_a_rank_that_cannot_be_read():
-    """The report is there, and says which rank it is without."""
+    """The report is there, and names the rank that is missing."""
     with tempfile.TemporaryDirectory() as folder:
         with open(SMALL, "rb") as file:
             small = file.read()
@@ -509,7 +512,7 @@ def test_a_rank_that_cannot_be_read():
 
 
 def alter(value, dice):
-    """Some other value in place of one within."""
+    """Replaces one of the values within by another."""
     if isinstance(value, dict) and value and dice.random() < 0.8:
         key = dice.choice(sorted(value))
         return {**value, key: alter(value[key], dice)}
@@ -519,7 +522,7 @@ def alter(value, dice):
 
 
 def test_altered_messages():
-    """Each is answered or passed over, and the server lives on."""
+    """Each is answered or ignored, and the server survives."""
     dice = random.Random(20261122)
     server = Server()
     for number in range(2000):
@@ -539,7 +542,7 @@ def test_altered_messages():
             while server.get().get("id") != "last":
                 pass
             assert ping
-    # A sanitizer keeps what was freed, up to 256 MiB.
+    # A sanitizer keeps freed memory, up to 256 MiB.
     most = 800 << 20 if "address" in GPUPOOL else 400 << 20
     assert server.peak_bytes() < most, server.peak_bytes()
     server.end()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tells each test as tests/run.sh counts it, and finds what tests are on."""
+"""Prints each test in the form that tests/run.sh counts, and finds the files
+that tests use."""
 
 import os
 import pathlib

@@ -33,7 +33,7 @@ def job(snapshot, tmp_path):
 
         def start(self, text, *words, **names):
             program = tmp_path / "train.py"
-            # Ranks that run already may be about to read it.
+            # Ranks that are already running may be about to read it.
             if not program.exists() or program.read_text() != text:
                 program.write_text(text)
             kept = {
@@ -54,7 +54,8 @@ def job(snapshot, tmp_path):
                     kept, PYTHONPATH=path, SNAPSHOT=str(snapshot), **names
                 ),
                 universal_newlines=True,
-                # What runs in the background may have been told to ignore it.
+                # Commands in a background may have been told to ignore the
+                # signal.
                 preexec_fn=lambda: signal.signal(
                     signal.SIGINT, signal.SIG_DFL
                 ),
@@ -194,7 +195,7 @@ def test_a_current_folder_that_was_removed(job):
     assert "Who holds the" in done.err
 
 
-# A rank that has told it is there until the others have run out, too.
+# A rank that has reported remains until the others have run out, too.
 TOGETHER = """
 import atexit, os, pathlib, time
 
@@ -295,7 +296,7 @@ def test_one_of_a_group_of_errors(job):
     assert "Who holds the" in done.err and "went on" not in done.err
 
 
-# torch.multiprocessing makes an exit of each error.
+# torch.multiprocessing turns each error into an exit.
 @pytest.mark.parametrize(
     "step",
     [
@@ -331,7 +332,7 @@ POOLS = {
 @pytest.mark.parametrize("pool", POOLS)
 @pytest.mark.parametrize("how", ["fork", "spawn"])
 def test_a_worker_of_a_pool(job, how, pool):
-    # The parent has nothing of its own to tell.
+    # The parent has nothing of its own to report.
     done = job.run(
         "import gpupool, torch, multiprocessing, concurrent.futures\n"
         + "def step(i): torch.run_out()\n"
@@ -347,7 +348,7 @@ def test_a_worker_of_a_pool(job, how, pool):
         "gpupool: memory ran out in another process; if gpupool.install() was "
         "called there, its snapshot is in {}\n".format(job.folder)
     )
-    # A pool's workers may be killed, an executor's end by themselves.
+    # A pool's workers may be killed; an executor's end by themselves.
     said = done.err.count("went on; snapshot: {}".format(job.folder / name))
     assert said == 1 or pool == "pool" and not said
 
@@ -420,7 +421,8 @@ def test_an_interrupted_verdict_ends_the_program(job):
 
 @pytest.mark.parametrize("part", ["_verdict", "_write"])
 def test_a_launcher_that_ends_the_job_waits_for_it(job, part):
-    # torchrun ends every rank, and what it started, when one has failed.
+    # torchrun ends every rank, and the processes it started, when one has
+    # failed.
     done = job.run(
         "import os\nos.setsid()\n"
         + BEGIN

@@ -14,7 +14,8 @@ PYTHON = os.environ.get("TORCH_PYTHON", "")
 
 @pytest.fixture(autouse=True)
 def _is_there(request):
-    """Skips where TORCH_PYTHON lacks what the test is marked with."""
+    """Skips the test if TORCH_PYTHON lacks a package with which it is
+    marked."""
     if not PYTHON:
         pytest.skip("no PyTorch: TORCH_PYTHON names a python that has it")
     for mark in request.node.iter_markers("with_package"):
@@ -57,7 +58,7 @@ def recorded(tmp_path):
 
 
 def verdict(done, folder):
-    """Checks what was told, and returns the snapshot."""
+    """Checks the messages, and returns the snapshot."""
     assert done.returncode, done.err
     assert done.stderr.count("gpupool: out of GPU memory") == 1, done.stderr
     before, _, after = done.stderr.partition("gpupool: out of GPU memory")
@@ -104,7 +105,7 @@ def test_a_fork_may_begin_cuda_after_install(recorded):
 
 
 def test_ranks_of_torchrun(recorded, tmp_path):
-    # All run out; the first to end has torchrun end the others.
+    # All run out of memory; when the first one ends, torchrun ends the others.
     text = "import gpupool, os\ngpupool.install()\n" + HOLD
     text += "torch.cuda.set_device(int(os.environ['LOCAL_RANK']))\n"
     text += "torch.distributed.init_process_group('nccl')\nhold()\n"
@@ -116,7 +117,7 @@ def test_ranks_of_torchrun(recorded, tmp_path):
     ranks = [path.name.split("-")[2] for path in paths]
     assert set(ranks) <= {"rank0", "rank1"} and len(ranks) in (1, 2)
     assert gpupool.load(*paths).look().out_of_memory
-    # What record wrote: a trace of each.
+    # The output of record: a trace of each.
     kept = [tmp_path / "trace.{}.json".format(i) for i in (1, 2)]
     assert gpupool.load(*kept).look()
 
@@ -244,7 +245,7 @@ def test_without_the_fixture():
     assert not torch.cuda.is_available()
 """
 
-# The type of a value is kept as well.
+# The type of a value is stored as well.
 OPTIONS = """
 import pathlib
 def pytest_addoption(parser):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Traces and answers, beside what the command line prints."""
+"""Traces and answers, compared with the output of the command line."""
 
 import copy
 import doctest
@@ -113,7 +113,7 @@ def test_frames_take_a_sweep(story, package):
 
 
 def test_a_column_is_of_one_type_however_long(story):
-    # polars goes by the first hundred rows.
+    # polars infers types from the first hundred rows.
     rows = gpupool.load(story).sweep(
         max_split_size_mb=range(32, 160), engine=["caching", "best-fit"]
     )
@@ -179,7 +179,7 @@ def test_bytes_paths_and_snapshots_are_read_alike():
 
 
 def host_snapshot():
-    """One that has requests for pinned host memory, and others of a device."""
+    """A trace with requests for pinned host memory, and others for a device."""
 
     def entry(action, address, size):
         return {
@@ -461,7 +461,7 @@ def test_traces_are_freed():
     before = resident()
     for _ in range(40):
         read()
-    # A trace of this file takes some MiB.
+    # A trace of this file takes a few MiB.
     assert resident() - before < 32 << 20
 
 
@@ -505,7 +505,7 @@ def test_ctrl_c_gets_through(story):
 
 
 def test_a_sweep_that_is_interrupted_ends(story):
-    # Hours of replays: they go on in no thread.
+    # Hours of replays: they continue in no thread.
     program = (
         "import gpupool, signal, sys, threading, time\n"
         "trace = gpupool.load(sys.argv[1])\n"
@@ -626,7 +626,7 @@ DOCUMENTS = ["docs/python.md", "python/README.md", "README.md"]
 
 
 def examples():
-    """Blocks of Python of the documents, but for tests with a GPU."""
+    """Python blocks of the documents, except for tests with a GPU."""
     root = pathlib.Path(os.environ["GPUPOOL_ROOT"])
     for name in DOCUMENTS:
         text = (root / name).read_text()

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# A release is made twice, in other folders, at other times, by other clones, and
-# is the same bytes.  PARTS are those of scripts/release.sh: the source alone is
-# what fits into make check, make release-check holds all of it.  What is compiled
-# is compiled twice: no cache is asked.
+# A release is made twice, in other folders, at other times, by other clones,
+# and is the same bytes.  PARTS are those of scripts/release.sh: the source
+# alone is what fits into make check, make release-check holds all of it.  What
+# is compiled is compiled twice: no cache is asked.
 set -u
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -15,7 +15,7 @@ export CCACHE_DISABLE=1
 git -C "$root" rev-parse --verify HEAD > /dev/null 2>&1 ||
 	skip_all "this is no checkout of git" made same checksums
 
-# made FOLDER: by a clone that lies there.
+# made FOLDER: by a clone in that folder.
 made() {
 	git clone --quiet --local "$root" "$work/$1" &&
 		(
@@ -41,7 +41,7 @@ sums() {
 }
 ok checksums sums
 
-# Each part is there; what could not be made is not a test that passed.
+# Each part exists; one that could not be built does not count as passed.
 set -f
 files() {
 	case $1 in

@@ -52,8 +52,8 @@ wait_for() {
 	return 1
 }
 
-# What keeps the daemons apart from others of this machine: a key, a socket, a
-# state folder and ports of their own.
+# What separates the daemons from others on this machine: their own key, socket,
+# state folder and ports.
 port=$((20000 + $$ % 20000))
 user=$(id -un)
 
@@ -95,7 +95,7 @@ start_munge() {
 	umask 077
 	head -c 128 /dev/urandom > "$work/munge.key"
 	umask 022
-	# The folder is a temporary one, in a place that others may write to.
+	# The folder is temporary, in a place where others may write.
 	munged --force --key-file="$work/munge.key" \
 		--socket="$work/munge.socket" --pid-file="$work/munged.pid" \
 		--log-file="$work/munged.log" --seed-file="$work/munge.seed" \

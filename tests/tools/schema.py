@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Says which reports are not as a JSON Schema has them:
-schema.py SCHEMA FOLDER/OBJECT-ANYTHING.json..."""
+"""Prints which reports do not conform to a JSON Schema: schema.py SCHEMA
+FOLDER/OBJECT-ANYTHING.json..."""
 import json
 import os
 import sys
@@ -14,7 +14,8 @@ def main(path, *reports):
     Draft202012Validator.check_schema(schema)
     for report in reports:
         name = os.path.basename(report).split("-")[0]
-        # Of one object, which tells better what is wrong than one of all.
+        # The schema of a single object gives better messages than one of all
+        # objects.
         part = {"$defs": schema["$defs"], "$ref": "#/$defs/" + name}
         with open(report, encoding="utf-8") as file:
             value = json.load(file)

@@ -14,13 +14,14 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
 
-# What PyTorch does not record, and an oom beyond what a size can be.
+# What PyTorch does not record, and an oom beyond any possible size.
 unrecorded='capture_begin|pool_no_split|set_allocator_settings'
 unrecorded="$unrecorded|9223372036854775807"
-# Nor who gave segments back: an empty_cache, or the request that then had one.
+# Nor does it record who released segments: an empty_cache, or the request that
+# then got one.
 unrecorded="$unrecorded|behind an empty_cache"
 
-# The flags of the run, as tiny.sh has them.
+# The flags of the run, as in tiny.sh.
 args() {
 	case $1 in
 	*.json) "$json" "$1" 'args.*' ;;
@@ -67,7 +68,7 @@ for trace in "$root"/traces/tiny/*.json* "$root"/traces/stories/*.jsonl \
 	rm -f "$work/run.pickle"
 done
 
-# Of what-ifs, too.
+# The same for what-ifs.
 opt=recorded/opt-finetune-2.9.jsonl.gz
 fsdp=recorded/fsdp-rank0-of-64.default.pickle.gz
 drift=stories/service-drifts-by-night.jsonl

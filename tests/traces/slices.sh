@@ -4,10 +4,11 @@
 # wrote, in several releases, are cut in three places.
 #
 # What is not compared: addresses, as new segments may lie elsewhere; and order
-# among neighbouring free_completed, as the part is told one by one what is done.
-# Left out is what a start state cannot hold: ages for the garbage collection and
-# for ties from 2.12 on, cudaMalloc_count of expandable segments in private
-# pools, pages of another size; and programs that PyTorch ends by an assertion.
+# among neighbouring free_completed, as the part is told one by one what is
+# done. Left out is what a start state cannot hold: ages for the garbage
+# collection and for ties from 2.12 on, cudaMalloc_count of expandable segments
+# in private pools, pages of another size; and programs that PyTorch ends by an
+# assertion.
 #
 #	tests/traces/slices.sh [FIRST-SEED [SEEDS]]
 set -u
@@ -24,7 +25,7 @@ trials="default:2.2 split:2.11 large:2.12 expandable:2.11 oom:2.4
 	oom-expandable:2.11 reserve:2.15 others:2.6 fraction:2.10 throw:2.12
 	pools:2.11 pool-flags:2.11"
 
-# actions TRACE RELEASE FROM: what the allocator does from that event on.
+# actions TRACE RELEASE FROM: the allocator's actions from that event on.
 actions() {
 	"$build/gpupool" replay -q "$1" --torch "$2" --events "$work/events" \
 		> /dev/null || return

@@ -28,8 +28,8 @@ same() {
 	fi
 }
 
-# Free blocks beside each other at the start, which a free joins; long enough
-# that not each event is in a bin of its own.
+# Adjacent free blocks at the start, which a free merges; long enough that
+# several events share a bin.
 neighbours() {
 	cat << 'END'
 {"format": "gpupool-trace", "version": 1, "devices": [{"device": 0,

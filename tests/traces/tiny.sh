@@ -20,7 +20,7 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
 failed=0
 
-# The program under the flags that the trace asks for.
+# The program, with the flags in the trace's header.
 replay() {
 	trace=$1
 	set --

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Every trace of traces/tiny through PyTorch's own allocator, of the release that
-# the trace's flags name: it decides as gpupool does.
+# Every trace of traces/tiny through PyTorch's own allocator, of the release
+# that the trace's flags name: it decides as gpupool does.
 #
 # PyTorch's is what make torch-engine made; releases that it did not are
 # skipped.
@@ -14,7 +14,7 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
 failed=0
 
-# What PyTorch alone does: it frees a part of a segment (docs/upstream).
+# What only PyTorch does: it frees a part of a segment (docs/upstream).
 alone() {
 	case $1 in
 	set-max-split-frees-a-part)

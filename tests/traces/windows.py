@@ -20,7 +20,7 @@ import sys
 import tempfile
 
 CUTS = 3
-# All that decides in these is recorded.
+# Everything that matters in these is recorded.
 CLASSES = ["default", "boundary", "split", "roundup", "large", "expandable",
            "streams", "many-streams", "oom", "oom-split", "oom-expandable",
            "pools", "pools-expandable", "pools-streams", "devices"]
@@ -45,7 +45,7 @@ def recorded(gpupool, program, folder):
 
 
 def difference(gpupool, whole, cut, folder):
-    """What is wrong with the window behind so many entries; None: nothing."""
+    """What is wrong with the window after that many entries; None: nothing."""
     window = os.path.join(folder, "window.pickle")
     rest = [entries[cut:] for entries in whole["device_traces"]]
     with open(window, "wb") as file:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Holds the files of a run to the rules of their formats, and to its report.
+"""Checks the files of a run against the rules of their formats, and against its
+report.
 
 usage: formats.py REPORT PERFETTO SPEEDSCOPE FOLDED CSV
 

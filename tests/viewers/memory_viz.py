@@ -32,7 +32,7 @@ def main(viz_path, path):
     entries = sum(len(t) for t in data["device_traces"])
     assert f"{entries} entries" in viz.trace(data)
 
-    # The lines of a flame graph add up to what is reserved.
+    # The lines of a flame graph add up to the reserved bytes.
     for lines in (viz.segments(data, same), viz.memory(data, same)):
         sizes = [int(line.rsplit(" ", 1)[1]) for line in lines.splitlines()]
         assert sum(sizes) == reserved, (sum(sizes), reserved)

@@ -63,7 +63,7 @@ else
 	echo "skip _memory_viz.py: no PyTorch; MEMORY_VIZ=FILE names it"
 fi
 
-# NAME: traces/NAME, by the rules of the formats.
+# NAME: traces/NAME is checked by the rules of the formats.
 hold() {
 	"$build/gpupool" replay -q "$root/traces/$1" --format json \
 		-o "$work/report.json"

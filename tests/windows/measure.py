@@ -32,7 +32,7 @@ MORE = ["cnn-2.15", "compile-2.15", "fsdp-2.11", "gpt2-2.11", "gpt2-2.15",
         "llama-2.11", "loader-2.15", "lora-2.11", "oom-2.15"]
 FROM_SHARED = {"gpt2-ragged": "gpt2-ragged.default.pickle",
                "fsdp-of-64": "fsdp-rank0-of-64.default.pickle"}
-# Made up: nothing was fitted to them.
+# Generated: nothing was fitted to these.
 SCENARIOS = ["ragged", "decoding", "spikes", "tenants", "transformer"]
 
 EXPANDABLE = "expandable_segments:True"
@@ -50,8 +50,9 @@ MOST_WRONG = {"sure": 0.05, "worth a try": 0.25, "too small": 0}
 
 FEW_KEPT, ALL_KEPT = [0.6, 0.35], [0.8, 0.65, 0.5, 0.35]
 
-# Of each kind, what must hold: the most that the median error may be, and the
-# least share of truths within the bounds.  README.md has what was measured.
+# For each kind, what must hold: the largest allowed median error, and the
+# smallest allowed share of truths within the bounds. README.md has the measured
+# values.
 KINDS = {
     "segments-to-expandable": (0.04, 0.85),
     "expandable-to-expandable": (0.02, 0.8),
@@ -68,7 +69,7 @@ def run(*command):
 
 
 def programs(gpupool, wanted, is_all, folder):
-    """(name, path, release) of each."""
+    """(name, path, release) of each program."""
     for name in FEW + (MORE if is_all else []):
         if not wanted or name in wanted:
             path = os.path.join(RECORDED, "programs", name + ".jsonl.gz")
@@ -85,7 +86,7 @@ def programs(gpupool, wanted, is_all, folder):
 
 
 def reserved_by_request(gpupool, path, conf, release, folder):
-    """[(requests so far, bytes reserved)] behind each action."""
+    """[(requests so far, bytes reserved)] after each action."""
     events = os.path.join(folder, "events")
     run(gpupool, "replay", path, "--alloc-conf", conf, "--torch", release,
         "--capacity", "unlimited", "-q", "--events", events,
@@ -105,7 +106,7 @@ def reserved_by_request(gpupool, path, conf, release, folder):
 
 
 def windows(gpupool, path, conf, release, kept, folder):
-    """(path, requests before it) of each."""
+    """(path, requests before it) of each window."""
     whole = os.path.join(folder, "whole.pickle")
     run(gpupool, "convert", "--run", path, "--alloc-conf", conf, "--torch",
         release, "--capacity", "unlimited", "-q", "-o", whole)
@@ -174,8 +175,8 @@ def serves(gpupool, program, capacity, conf):
 
 
 def is_too_small(gpupool, program, window, live):
-    """Whether a device with less memory than is live is said to be too small,
-    and the whole program is served by no setting on it."""
+    """Whether a device with less memory than the live bytes is reported as too
+    small, and no setting serves the whole program on it."""
     capacity = str(live // GRAIN * GRAIN - GRAIN)
     verdict = verdict_of(gpupool, window, program[2], "--capacity", capacity)
     return verdict["kind"] == "too-small" and not any(
@@ -183,8 +184,8 @@ def is_too_small(gpupool, program, window, live):
 
 
 def advice(gpupool, program, kept, folder):
-    """(promise, whether it is kept by the whole program on the same device) of
-    each window that runs out of memory on one."""
+    """(promise, whether it holds for the whole program on the same device) of
+    each window that runs out of memory."""
     _, path, release = program
     for window, _ in windows(gpupool, path, "", release, kept, folder):
         base = verdict_of(gpupool, window, release, "--capacity", "unlimited")

@@ -12,6 +12,6 @@ if ! command -v python3 > /dev/null; then
 	echo "skip windows: there is no python3"
 	exit
 fi
-# An argument is measure.py's.
+# Arguments are passed to measure.py.
 python3 "$here/measure.py" "$build/gpupool" "$@" ||
 	echo "FAIL windows: measure.py ended with $?"
