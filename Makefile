@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-# gpupool: `make help` lists what can be made.
+# gpupool: `make help` lists the targets.
 #
 # The default build is build/gpupool.  A variant (another compiler, sanitizers,
-# DEBUG=1) lives in a folder of its own, build/<variant>/, so that changing
-# between them rebuilds nothing.
+# DEBUG=1) has its own folder, build/<variant>/, so that switching between
+# variants rebuilds nothing.
 
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 .DELETE_ON_ERROR:
@@ -38,7 +38,7 @@ CASES ?= 2000
 SEED ?= 0
 CLASS ?=
 
-# ---- where things go ------------------------------------------------------
+# ---- output folders -------------------------------------------------------
 
 comma := ,
 empty :=
@@ -94,7 +94,7 @@ FOR_LIBRARY := -fPIC -fno-semantic-interposition \
 RPATH := $(if $(WHOLE),-Wl$(comma)-rpath$(comma)$(CURDIR)/$(B)/obj)
 LINK = $(CC) $(CFLAGS) $(SANITIZE) $(COUNT) -Wl,--as-needed $(RPATH) $(LDFLAGS)
 
-# ---- what there is --------------------------------------------------------
+# ---- sources --------------------------------------------------------------
 
 find_c = $(sort $(wildcard $(foreach d,* */* */*/* */*/*/*,$(1)/$(d).c)))
 SRC := $(filter-out src/commands/main.c src/commands/wasm/% src/base/wasi/%,$(call find_c,src))

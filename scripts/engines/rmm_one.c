@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A library for one of rmm.cc's tables: RESOURCE. */
+/* A library for one of the tables in rmm.cc: RESOURCE. */
 #include "gpupool/engine.h"
 
 extern const struct gp_engine_table RESOURCE;

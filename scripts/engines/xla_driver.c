@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A CUDA driver without a device, as far as jaxlib asks it before it computes:
- * libcuda.so.1, and of libcudart.so.12 and libnvidia-ml.so.1 what it wants of
- * them.  Work on streams is done at once, and copies nothing.  Memory comes
- * from who calls xla_driver_serve; tests/cli/jax_bfc.py does.  What is not here
- * jaxlib takes for a function that the installed driver has not yet.
+ * A CUDA driver without a device, with what jaxlib calls before it computes:
+ * libcuda.so.1, and the parts of libcudart.so.12 and libnvidia-ml.so.1 that it
+ * needs.  Work on streams is complete at once, and copies nothing.  Memory is
+ * provided by the caller of xla_driver_serve, tests/cli/jax_bfc.py.  jaxlib
+ * takes missing functions for ones that the installed driver does not have yet.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -98,14 +98,14 @@ int cuDeviceTotalMem_v2(size_t *bytes, int device)
 	return SUCCESS;
 }
 
-/* XLA asks before it has taken any. */
+/* XLA asks before it has allocated any memory. */
 int cuMemGetInfo_v2(size_t *unused, size_t *total)
 {
 	*unused = *total = device_bytes;
 	return SUCCESS;
 }
 
-/* ---- memory: created, put at an address, and the reverse ---- */
+/* ---- memory: created, mapped at an address, and the reverse ---- */
 
 int cuMemGetAllocationGranularity(size_t *grain, const void *what, int option)
 {
@@ -115,7 +115,7 @@ int cuMemGetAllocationGranularity(size_t *grain, const void *what, int option)
 	return SUCCESS;
 }
 
-/* The handle of memory is where it lies, and XLA maps it whole and at once. */
+/* The handle of memory is its address, and XLA maps it whole and at once. */
 static uint64_t created;
 
 int cuMemCreate(uint64_t *handle, size_t bytes, const void *what,
@@ -243,7 +243,7 @@ int cuGetErrorString(int error, const char **text)
 	return cuGetErrorName(error, text);
 }
 
-/* ---- the rest, of which success is all that is wanted ---- */
+/* ---- the rest, which only has to succeed ---- */
 
 #define DONE(name)                                                             \
 	int name(void)                                                         \
@@ -272,7 +272,7 @@ DONE(cuMemcpyDtoDAsync_v2)
 DONE(cuMemsetD8Async)
 DONE(cuMemsetD32Async)
 
-/* Functions that tell one number. */
+/* Functions that return a number. */
 #define TELLS(name, number)                                                    \
 	int name(int *value)                                                   \
 	{                                                                      \
@@ -286,7 +286,7 @@ TELLS(cudaGetDeviceCount, 1)
 TELLS(cuDeviceGet, 0)
 TELLS(cuCtxGetDevice, 0)
 
-/* Of what is at work, and of priorities, there is but one. */
+/* There is only one device, and only one priority. */
 int cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active)
 {
 	(void)device;

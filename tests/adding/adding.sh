@@ -1,12 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Adding a thing takes few files: on a copy of the tree this adds a command, an
-# engine, an input format, a measure, a release of PyTorch and a setting, as
-# CONTRIBUTING.md says,
-# builds them, and counts the files of each.  What was there before has to pass
-# as it stands, but for what is counted.
+# Additions take few files: this adds a command, an engine, an input format, a
+# measure, a release of PyTorch and a setting to a copy of the tree, as
+# CONTRIBUTING.md describes, builds them, and counts the files of each.  The
+# existing tests must pass unchanged, except for the counted files.
 #
-# What each thing is made of is in the file of its name, which is sourced.
+# The parts of each addition are in the file of its name, which is sourced.
 # shellcheck disable=SC2317
 set -u
 

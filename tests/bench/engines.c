@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What engines take for an event, and in caching's, in one run: the least of N
- * replays each, in processor time.
+ * The processor time of engines for an event, also as a multiple of caching's,
+ * in one run: the minimum of N replays each.
  *
  *	cc -O2 -Iinclude tests/bench/engines.c build/libgpupool.a \
  *		-ljansson -lz -lzstd -lm -lpthread -o engines

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * All views on one page, as a page mounts them.  ?trace=FILE names the trace,
- * ?only=bands one view, ?do=NAME what is done to it; what came of that stands
+ * All views on one page, mounted as in a report's page. ?trace=FILE names the
+ * trace, ?only=bands a single view, ?do=NAME what is done to it; the result is
  * in #log.
  */
 import { mount as bands } from "./bands.js";
@@ -32,7 +32,7 @@ const log = value => {
 	element("log").textContent += JSON.stringify(value) + "\n";
 };
 const pause = ms => new Promise(done => setTimeout(done, ms));
-/* Until nothing was asked for a while. */
+/* Waits until no question was asked for a while. */
 async function settle() {
 	for (let quiet = 0; quiet < 4; quiet = waiting ? 0 : quiet + 1)
 		await pause(100);
@@ -64,7 +64,7 @@ function key(target, ...names) {
 			{ key: name, bubbles: true, cancelable: true }));
 }
 
-/* A click there, with all that comes before one. */
+/* A click there, with all the events that precede one. */
 function click(target, x, y) {
 	const box = target.getBoundingClientRect();
 	const where = { bubbles: true, clientX: box.left + x,
@@ -76,7 +76,8 @@ function click(target, x, y) {
 
 const deeds = {
 	async nothing() {},
-	/* Zooms in until single events are columns, and chooses a band there. */
+	/* Zooms in until single events are columns, and selects a band there.
+	 */
 	async zoom() {
 		const canvas = element("bands").querySelector("canvas");
 		for (let i = 0; i < 40; i++) key(canvas, "+");
@@ -90,7 +91,7 @@ const deeds = {
 			canvas.clientHeight - 30);
 		await settle();
 	},
-	/* How long frames take while it is zoomed and moved without a pause. */
+	/* The time of each frame while zooming and moving without a pause. */
 	async frames() {
 		const canvas = element("bands").querySelector("canvas");
 		const box = canvas.getBoundingClientRect(), times = [];

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Runs command lines of gpupool again and again, each time with another call
- * that fails, and tells what came out wrong:
+ * that fails, and prints what went wrong:
  *
  *	drive PROGRAM LIBRARY TRACES COMMANDS DRAWS SEED JOBS
  *
- * COMMANDS holds a command line on each line, T/ in it being the folder TRACES;
- * T/stdin is what each reads.
- * Each call of each kind fails once alone and once with all that follow it;
- * DRAWS above 0 draws so many of all these instead.
+ * Each line of COMMANDS is a command line, in which T/ stands for the folder
+ * TRACES; each reads T/stdin.
+ * Each call of each kind fails once alone and once with all that follow it; if
+ * DRAWS is above 0, so many of these failures are drawn instead.
  *
- * A run that ends well must have written what it writes without a failure.  One
- * that does not must exit with 4, say why in one sentence (and a hint), and
- * leave the files as they were: here "out", which is there before.  Where the
- * command line begins with "+", its report may also be whole and tell of a run
- * that could not be made; with "~", it may end well and tell what failed.
+ * A run that succeeds must have written the same as without a failure.  A run
+ * that does not must exit with 4, give the reason in one sentence (and a hint),
+ * and leave the files as they were: here "out", which exists before.  If the
+ * command line begins with "+", its report may also be complete and name a run
+ * that failed; with "~", it may succeed and name what failed.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -123,8 +123,8 @@ static bool is_same(const struct bytes *a, const struct bytes *b)
 	return a->size == b->size && !memcmp(a->at, b->at, a->size);
 }
 
-/* Removes what is in a folder except "out"; tells whether there was anything.
- */
+/* Removes everything in a folder except "out"; returns whether there was
+ * anything. */
 static bool has_others(const struct driver *d, const char *name, char *other)
 {
 	char path[PATH_MAX];
@@ -208,7 +208,7 @@ static int run(const struct driver *d, const struct command *command)
 	return status;
 }
 
-/* ---- what is right ---- */
+/* ---- what is correct ---- */
 
 static bool complain(const struct driver *d, const struct fault *fault,
 		     const char *format, ...)
@@ -246,7 +246,7 @@ static bool check_good(const struct driver *d, const struct fault *fault)
 	       complain(d, fault, "it ended well, and wrote something else");
 }
 
-/* "gpupool: what" and at most a hint are behind what it says anyway. */
+/* "gpupool: what" and at most a hint follow its usual output. */
 static bool check_words(const struct driver *d, const struct fault *fault)
 {
 	struct bytes said = read_file(d, "stderr");
@@ -295,7 +295,7 @@ static bool check(const struct driver *d, const struct fault *fault, int status)
 	return is_good;
 }
 
-/* ---- all of them ---- */
+/* ---- all command lines ---- */
 
 static size_t put_word(const struct driver *d, const char *word, char *at,
 		       size_t room)
@@ -365,7 +365,7 @@ static void enter(struct driver *d, const char *folder, int worker)
 	close(file);
 }
 
-/* What each command does when nothing fails. */
+/* What each command does if nothing fails. */
 static void rehearse(struct driver *d)
 {
 	for (int i = 0; i < d->command_count; i++) {
@@ -420,8 +420,8 @@ static uint64_t draw(struct driver *d)
 	return x ^ (x >> 31);
 }
 
-/* Calls are many of one kind and few of another: every second draw is of any
- * kind but memory, where there is one. */
+/* There are many calls of one kind and few of others, so every second draw is
+ * of a kind other than memory, if there is one. */
 static void draw_faults(struct driver *d)
 {
 	struct fault *drawn = calloc(d->draws + 1, sizeof(*drawn));

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Makes calls fail in a program that it is loaded into (LD_PRELOAD), as the
- * page says.  Memory and threads are taken by name; system calls that the C
- * library makes by itself (fopen, fflush) have no name to take, so a filter of
- * the kernel (seccomp) turns each into a signal, whose handler makes the call
- * or has it fail.
+ * Makes calls fail in a program into which it is loaded (LD_PRELOAD), as the
+ * shared page says. Memory and threads are intercepted by name. System calls
+ * that the C library makes internally (fopen, fflush) have no name to
+ * intercept, so a filter of the kernel (seccomp) turns each into a signal,
+ * whose handler makes the call or lets it fail.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -129,7 +129,7 @@ static unsigned long long *argument(ucontext_t *context, int i)
 #error "made for x86-64 and aarch64"
 #endif
 
-/* What is said about a failure must get through. */
+/* Messages about a failure must get through. */
 static bool is_message(int number, ucontext_t *context)
 {
 	return (number == SYS_write || number == SYS_writev) &&
@@ -163,7 +163,7 @@ static void on_call(int signal, siginfo_t *info, void *at)
 	BPF_JUMP(BPF_JMP | (how) | BPF_K, value, yes, no)
 #define ANSWER(what) BPF_STMT(BPF_RET | BPF_K, what)
 
-/* Calls out of syscall() itself pass: the handler's own. */
+/* Calls from within syscall() pass: they are the handler's own. */
 static bool filter(void)
 {
 	uint64_t own = (uint64_t)(uintptr_t)&syscall;

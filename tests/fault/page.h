@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One page that the driver and the library in the program share: what is to
- * fail, and what was counted.  It outlives however the program ends.
+ * A page shared by the driver and the library in the program: what is to fail,
+ * and what was counted. It remains however the program ends.
  */
 #ifndef FAULT_PAGE_H
 #define FAULT_PAGE_H

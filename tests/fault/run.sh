@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Calls that fail, one after another, under each line of tests/fault/commands:
-# memory, files, threads.  DRAWS=N draws N of all these failures with SEED;
+# Makes calls fail, one after another, while each line of tests/fault/commands
+# runs: memory, files, threads.  DRAWS=N draws N of these failures with SEED;
 # DRAWS=0 tries all of them (make fault).
 set -u
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Behind the checksum of the binary form, which would keep a fuzzer from what
- * stands there: it is made to fit any bytes.  What is read of them is a trace,
- * which can be replayed, written and read again.
+ * Tests what follows the checksum of the binary format, which would keep a
+ * fuzzer away from it: the checksum is made to fit any bytes. What is read is a
+ * trace, which can be replayed, written and read again.
  */
 #include <stddef.h>
 
@@ -18,7 +18,7 @@ static void set_32(uint8_t *to, uint32_t number)
 		to[i] = (uint8_t)(number >> 8 * i);
 }
 
-/* The end, the header and the checksum as they must be. */
+/* Sets the end, the header and the checksum to correct values. */
 static void fit(uint8_t *data, size_t size)
 {
 	memset(data, 0, GP_BINARY_HEADER_BYTES);

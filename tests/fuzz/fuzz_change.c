@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any bytes are a report or an error, and what is read of one adds up; of any
- * trace, too, however its streams and pools are merged.
+ * Any bytes are a report or an error, and the sums in a report that is read
+ * agree; the same for any trace, however its streams and pools are merged.
  */
 #include "fuzz/target.h"
 #include "report/change_report.h"

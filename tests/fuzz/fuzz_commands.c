@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whole command lines over any trace: what is written in a format is of that
- * format, and what is refused is refused in words.  Which command line follows
- * from the bytes; a trace of made-up bytes is rare, so the bundled ones are
- * altered.
+ * Whole command lines on any trace: output in a format is valid in that format,
+ * and errors have a message. The bytes choose the command line; random bytes
+ * are rarely a trace, so the bundled ones are altered.
  */
 #include <jansson.h>
 #include <string.h>
@@ -14,7 +13,7 @@
 
 enum form { TEXT, JSON, PAGE, TRACE };
 
-/* @ is the trace, > the file that is written. */
+/* @ stands for the trace, > for the file that is written. */
 static const struct {
 	const char *line;
 	enum form form;

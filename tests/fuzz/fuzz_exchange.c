@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The run of any trace can be written in every format of other tools; those
- * that are JSON parse, and the snapshot is a trace.
+ * The run of any trace can be written in every format of other tools; JSON
+ * formats can be parsed, and the snapshot is a trace.
  */
 #include <jansson.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 #define LARGEST (UINT64_C(1) << 62) /* that a size can be and be read again */
 
-/* Requests that the device cannot have are written rounded, and larger. */
+/* Requests beyond the device's memory are written rounded, and larger. */
 static bool is_small(const struct gp_trace *trace)
 {
 	for (size_t d = 0; d < trace->device_count; d++)
@@ -22,7 +22,7 @@ static bool is_small(const struct gp_trace *trace)
 	return true;
 }
 
-/* Replays all devices; the text is the caller's, NULL: it is refused. */
+/* Replays all devices; the caller frees the text. NULL: it is refused. */
 static char *write_run(const struct gp_trace *trace, uint8_t release,
 		       enum gp_exchange_format format, size_t *size)
 {

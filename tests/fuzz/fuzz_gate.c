@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any text given as gpupool.json or as its baseline is understood or refused
- * with a reason; a baseline that is understood is written and read again.
+ * Any text as gpupool.json or as its baseline is understood, or refused with a
+ * reason; a baseline that is understood is written and read again.
  */
 #include "fuzz/target.h"
 #include "report/gate/gate_report.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any bytes given to the readers are a trace, a log or an error that says what
- * is wrong, and a trace can be written and read again.
+ * Any bytes given to the readers are a trace, a log or an error with a message,
+ * and a trace can be written and read again.
  */
 #include "formats/source.h"
 #include "fuzz/trace_bytes.h"

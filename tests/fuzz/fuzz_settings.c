@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any text given as settings or release is understood or refused with a
- * reason; settings refused at the start stay as they were.
+ * Any text as settings or release is understood, or refused with a reason; if
+ * settings are refused at the start, they stay unchanged.
  */
 #include <string.h>
 
@@ -14,7 +14,7 @@ static void parse_settings(const char *text, uint8_t release)
 	struct gp_diag diag = { 0 };
 	enum gp_status status;
 
-	/* Padding too, so that memcmp may be used. */
+	/* Including padding, so that memcmp can be used. */
 	memset(&settings, 0, sizeof(settings));
 	gp_settings_init(&settings, release);
 	memcpy(&before, &settings, sizeof(before));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any bytes are spans or an error; spans are packed apart, and what is written
- * of them is read as the same.
+ * Any bytes are spans or an error; spans are packed without overlaps, and
+ * written spans are read back unchanged.
  */
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any bytes are a report of a sweep, or a part of one, or an error; what is
- * read can be joined with itself and written in every form, and what is written
- * as a part reads back and is written the same.
+ * Any bytes are a report of a sweep, or a part of one, or an error. What is
+ * read can be joined with itself and written in every format, and what is
+ * written as a part is read back and written the same again.
  */
 #include <string.h>
 
@@ -45,7 +45,7 @@ static void write_all(const struct gp_sweep_report *sweep)
 	fclose(out);
 }
 
-/* There and back. */
+/* Written and read back. */
 static void write_and_read(const struct gp_sweep_report *sweep)
 {
 	struct gp_sweep_report again;

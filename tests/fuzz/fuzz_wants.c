@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any bytes taken as a library: what is found in them are names that may be
- * those of files.
+ * Any bytes taken as a library: the names found in them can be file names.
  */
 #include <string.h>
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Any trace, altered in any way, is a trace: no unknown block is freed, it can
- * be written, and reads as the same.  Which what-ifs are made follows from the
- * bytes.
+ * be written, and is read back unchanged. The bytes choose the what-ifs.
  */
 #include "base/map.h"
 #include "fuzz/trace_bytes.h"
@@ -59,7 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (trace_read(data, size, &trace, &diag) != GP_OK)
 		return 0;
-	/* One alone, and about half of them. */
+	/* A single one, and about half of them. */
 	alter(trace, UINT64_C(1) << (sum >> 32) % ARGUMENTS);
 	alter(trace, sum & (sum >> 12));
 	gp_trace_destroy(trace);

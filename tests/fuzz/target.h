@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What every fuzz target needs: its entry, a way to say what does not hold, and
- * bytes as a file. */
+/* What every fuzz target needs: its entry point, a check that reports what
+ * failed, and bytes as a file. */
 #ifndef TESTS_FUZZ_TARGET_H
 #define TESTS_FUZZ_TARGET_H
 

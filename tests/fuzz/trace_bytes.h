@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Traces out of bytes, and back. */
+/* Traces from bytes, and back. */
 #ifndef TESTS_FUZZ_TRACE_BYTES_H
 #define TESTS_FUZZ_TRACE_BYTES_H
 
@@ -23,7 +23,7 @@ static inline enum gp_status trace_read(const void *data, size_t size,
 	return status;
 }
 
-/* Read by jansson, the same trace comes of it, or the same refusal. */
+/* jansson reads the same trace, or refuses it for the same reason. */
 static inline void trace_read_by_jansson(const void *data, size_t size,
 					 const struct gp_trace *trace,
 					 const struct gp_diag *diag)
@@ -49,7 +49,7 @@ static inline void trace_read_by_jansson(const void *data, size_t size,
 	gp_trace_destroy(other);
 }
 
-/* There and back: the caller destroys it. */
+/* Written and read back; the caller destroys the trace. */
 static inline struct gp_trace *trace_again(const struct gp_trace *trace,
 					   enum gp_trace_format format)
 {

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What make tests does not build compiles, too.
+# Sources that make tests does not build compile, too.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Every source says its licence in its first lines, and every recording has a
-# line that says its own.
+# Every source has its licence in its first lines, and every recording has a line
+# with its own.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Manual pages that mandoc has nothing to say about, one for each command,
+# Manual pages pass mandoc without a message; there is one for each command,
 # naming the flags that the command's --help names.
 set -u
 

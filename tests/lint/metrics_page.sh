@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# man/gpupool-metrics.7 says what the table of measures says.
+# man/gpupool-metrics.7 agrees with the table of measures.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1

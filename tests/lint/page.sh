@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The page's modules: what their comments say of types holds.
+# The page's modules: the types in their comments are correct.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Python as ruff likes it; what is built in, and the package, is laid out by it,
-# too, and what the package says of types holds.
+# Python passes ruff; what is built into the program, and the package, is also
+# formatted with it, and the package's type annotations are correct.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# man/gpupool-report.5 says what the table of keys says.
+# man/gpupool-report.5 agrees with the table of keys.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# man/gpupool-settings.7 says what the table of settings says.
+# man/gpupool-settings.7 agrees with the table of settings.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1

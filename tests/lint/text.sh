@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What a file looks like: clang-format's layout, 80 columns, 1,000 lines, no
-# trailing spaces; scripts as shellcheck likes them.
+# The form of files: clang-format's layout, 80 columns, 1,000 lines, no trailing
+# spaces; scripts pass shellcheck.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# man/gpupool-what-if.7 says what the table of what-ifs says.
+# man/gpupool-what-if.7 agrees with the table of what-ifs.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# A release is made twice, in other folders, at other times, by other clones,
-# and is the same bytes.  PARTS are those of scripts/release.sh: the source
-# alone is what fits into make check, make release-check holds all of it.  What
-# is compiled is compiled twice: no cache is asked.
+# A release that is built twice, in different folders, at different times, from
+# different clones, has the same bytes.  PARTS are those of scripts/release.sh:
+# make check builds only the source, make release-check everything.  Compiled
+# files are compiled twice: no cache is used.
 set -u
 
 root=$(cd "$(dirname "$0")/../.." && pwd)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Numbers out of JSON for the test scripts:
+ * Extracts numbers from JSON, for the test scripts:
  *
- *	json FILE PATH...	prints what is there, one value a line
+ *	json FILE PATH...	prints the values there, one per line
  *
  * FILE "-" is standard input; of JSON Lines, the first line is read.  A PATH is
- * keys and indices between dots; "*" is all members; keys may hold dots
+ * keys and indices between dots; "*" is all members; keys may contain dots
  * themselves ("memory_stats.num_ooms", "memory_stats.active.all.peak").  What
  * is not there prints nothing.
  */
@@ -77,7 +77,7 @@ static void find(const json_t *value, const char *path, struct values *found)
 	}
 }
 
-/* A string as it is, the rest as JSON. */
+/* Prints a string as it is, and anything else as JSON. */
 static char *text_of(const json_t *value)
 {
 	if (json_is_string(value))

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reports beside the table of their keys (gpupool/schema.h):
+ * Compares reports with the table of their keys (gpupool/schema.h):
  *
  *	keys FOLDER/OBJECT-ANYTHING.json...
  *
- * prints what stands in a report and not in the table, what is missing, and
- * what is of another type; then, of all reports together, the keys of the table
+ * prints keys of a report that are not in the table, keys that are missing, and
+ * values of another type; then, for all reports together, the keys of the table
  * that none of them has: "never OBJECT.KEY".
  */
 #include <jansson.h>
@@ -79,7 +79,7 @@ static bool is_plain(const struct gp_key *key, const json_t *value)
 static bool fits(const char *name, const json_t *value);
 static void check_object(const char *name, const json_t *value);
 
-/* Of several objects the first whose keys are there. */
+/* Of several objects, the first whose keys are all there. */
 static void check_one_of(const char *object, const struct gp_key *key,
 			 const json_t *value)
 {
@@ -226,8 +226,8 @@ static void tell_unseen(void *arg, const struct gp_key *key)
 		printf("never %s\n", name);
 }
 
-/* Whether anything has it under a name of its own; else it is part of others.
- */
+/* Whether anything has this object under its own name; otherwise it is part of
+ * others. */
 static bool is_named(const struct gp_key *wanted)
 {
 	const struct gp_key *object = NULL;

@@ -4,10 +4,10 @@
  *
  *	one_change TRACE CONF MINOR
  *
- * replays the trace as release 2.MINOR has it, but for one of the changes that
- * came with it at a time (src/allocator/release.c).  Where that gives what the
- * release before reserves, the change is the reason, and its sentence is
- *printed. Linked with --wrap=gp_release_has, by which a change is taken away.
+ * replays the trace as release 2.MINOR, each time without one of the changes of
+ * that release (src/allocator/release.c).  If the run then reserves the same as
+ * the release before, this change is the reason, and its sentence is printed.
+ * Linked with --wrap=gp_release_has, which removes a change.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What plans ask for beside a Hopper (record/plans.h): of each line of the
- * standard input, the bytes that a plan asks for without the device and the
- * plan, prints the bytes that it asks for with it.
+ * What plans ask for beside a Hopper (record/plans.h): each line of standard
+ * input has the bytes that a plan asks for without the device, and the plan;
+ * prints the bytes that it asks for with the device.
  */
 #include <inttypes.h>
 #include <stdio.h>
