@@ -4,12 +4,12 @@
 
     bench.py GPUPOOL OUT [BASELINE]
 
-Seconds differ from machine to machine and from hour to hour; how many replays
-of the same trace a command takes does not.  "replays" is processor time, the
-least of some runs that come in turn with replays.  "instructions" is the same
-counted by valgrind, on shorter inputs: no other work on the machine changes it.
-Writes OUT (JSON), and fails where a ratio of instructions, or of time where
-there is no valgrind, is more than a fifth above BASELINE's.
+Seconds differ from machine to machine and from hour to hour; a command's cost
+in replays of the same trace does not.  "replays" is processor time, the minimum
+of some runs that alternate with replays.  "instructions" is the same, counted by
+valgrind on shorter inputs, and independent of other work on the machine.
+Writes OUT (JSON), and fails if a ratio of instructions, or of time without
+valgrind, is more than a fifth above BASELINE's.
 """
 import json
 import os

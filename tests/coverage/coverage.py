@@ -4,18 +4,18 @@
 
     coverage.py PART...
 
-A part is what tests/run.sh takes.  Each runs by itself, over a build whose
-library counts (make coverage); the table adds up what they ran, by folder.
-BUILD/coverage/ keeps for each part how long it took and what it ran, for
-tests/mutate, and a part that is younger there than the library and itself is
-not run again.  Processes that get nothing of a part's environment, as those of
-host allocators, count in BUILD/away, for all parts together.  What no part ran
-is in BUILD/coverage.missing, a line or branch a line.
+A part is an argument of tests/run.sh.  Each runs by itself, with a library that
+has counters (make coverage); the table adds up what they ran, by folder.
+BUILD/coverage/ has the time of each part and what it ran, for tests/mutate; a
+part whose results are newer than the library and itself is not run again.
+Processes that get nothing of a part's environment, such as those of host
+allocators, count in BUILD/away, for all parts together.  What no part ran is in
+BUILD/coverage.missing, one line or branch per line.
 
-The counting is clang's: of each condition that a person wrote, both ways; what
-follows from a constant is not counted.  assert() is not in the build.  Folders
-of ELSEWHERE are not in the table, nor are PyTorch's own engine where none is
-prepared (make torch-engine) and the helper that it runs in.  Nothing else is
+The counters are clang's: each condition in the source counts both ways, except
+those that follow from a constant.  assert() is not in the build.  Folders of
+ELSEWHERE are not in the table, nor are PyTorch's own engine if none is prepared
+(make torch-engine) and the helper process in which it runs.  Nothing else is
 left out.
 """
 import collections

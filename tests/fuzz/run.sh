@@ -3,14 +3,14 @@
 # Runs each libFuzzer target of the build from the bundled traces and the seeds
 # beside this script, as many targets at once as there are processors, or JOBS.
 #
-# By default each runs RUNS inputs, which are the same on every run of a build:
-# the seed is fixed, the seeds come in one order, the program lies at the same
-# addresses, by which libFuzzer tells comparisons apart, and neither the clock
-# nor an earlier run plays a part.
+# By default each runs RUNS inputs, which are the same in every run of a build:
+# the random seed is fixed, the input files have a fixed order, the program is at
+# the same addresses, by which libFuzzer distinguishes comparisons, and neither
+# the clock nor an earlier run has an effect.
 #
-# With SECONDS_EACH it is a campaign: for so long, from a new seed or SEED, and
-# from what earlier ones found, which stays in $BUILD/fuzz/TARGET/.  With it,
-# RUNS too is a limit only where it is given.
+# With SECONDS_EACH it is a campaign of that length, from a new seed or SEED, and
+# from the findings of earlier ones, which stay in $BUILD/fuzz/TARGET/.  RUNS is
+# then a limit only if it is given.
 #
 # crash-* in $BUILD/fuzz/TARGET/ is an input that failed.
 set -u

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Programs whose snapshots of a GPU are kept, recorded again without one: each
-entry of the allocator's trace is to be the same.
+"""Programs whose snapshots from a GPU are stored, recorded again without one:
+each entry of the allocator's trace must be the same.
 
     again.py --python /path/of/a/venv/bin/python [--only REGEX] [--values all]
 
-The venv has the packages that the GPU's had (results/GPU/packages.txt).
+The venv has the same packages as on the GPU (results/GPU/packages.txt).
 """
 
 import argparse

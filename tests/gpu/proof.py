@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What gpupool says of a program's memory, proven on the device.
+"""gpupool's results on a program's memory, verified on the device.
 
     proof.py --results FOLDER [--only REGEX]
 
-Each program is recorded without the GPU.  Replays of that trace say the least
-share of the device that it runs on, by settings, and the device is to agree:
-it runs with that much, and is out of memory with 2 MiB less.  Then `suggest`
+Each program is recorded without the GPU.  Replays of this trace give the least
+share of the device on which it runs, by settings, and the device must agree: it
+runs with that much, and runs out of memory with 2 MiB less.  Then `suggest`
 reads the snapshot that PyTorch wrote when it was out of memory: with the line
-that it gives the program is to run in the same capacity.  FOLDER/proof.txt has
-the outcome, and proof.tar the snapshots.
+that it suggests, the program must run in the same capacity.  FOLDER/proof.txt
+has the results, and proof.tar the snapshots.
 """
 
 import concurrent.futures

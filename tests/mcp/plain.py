@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""gpupool mcp by a script that knows no library: plain.py GPUPOOL TRACES
+"""gpupool mcp with a script that uses no library: plain.py GPUPOOL TRACES
 
-What answers are held against is the command line's; what a broken or hostile
-client may send must be answered or passed over, in bounded memory.
+Answers are compared with the command line's; what a broken or hostile client may
+send must be answered or ignored, in bounded memory.
 """
 import json
 import os

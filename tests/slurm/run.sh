@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # A sweep split over three machines by Slurm: three slurmd on this one, a job
-# array of three shards, and the merged parts, which must be the bytes of the
-# sweep that was not split.
+# array of three shards, and the merged parts, which must have the same bytes as
+# the sweep that was not split.
 #
 #	ok NAME, FAIL NAME: WHY or skip NAME: WHY, as tests/run.sh counts them
 set -u

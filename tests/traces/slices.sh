@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# A part of a trace decides as the whole does from there on: programs nobody
-# wrote, in several releases, are cut in three places.
+# A part of a trace has the same decisions as the whole from there on: generated
+# programs, in several releases, are cut in three places.
 #
 # What is not compared: addresses, as new segments may lie elsewhere; and order
 # among neighbouring free_completed, as the part is told one by one what is

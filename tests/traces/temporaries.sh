@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# A block that is freed by the event behind its alloc goes a short way, unless
-# somebody listens to what the allocator does: reports of programs nobody wrote
-# are the same with and without a listener.
+# A block that is freed by the event after its alloc takes a short cut, unless
+# somebody listens to the allocator's actions: reports on generated programs are
+# the same with and without a listener.
 #
 #	tests/traces/temporaries.sh [FIRST-SEED [SEEDS]]
 set -u

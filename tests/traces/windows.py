@@ -5,10 +5,10 @@
     windows.py GPUPOOL GENERATE [FIRST [LAST [CLASS...]]]
 
 Programs of some seeds are written as PyTorch would have recorded them, and cut
-as its ring of entries cuts.  Every address of the rest must be the recorded
-one, which it is not where what was there at the start is rebuilt too small or
-too large, or a request behind an outcome is wrong.  Prints "ok NAME" or "FAIL
-NAME: WHY" for each class of programs.
+as by its ring buffer of entries.  Every address of the rest must be the recorded
+one, which it is not if the start state is rebuilt too small or too large, or if
+a request inferred from an outcome is wrong.  Prints "ok NAME" or "FAIL NAME:
+WHY" for each class of programs.
 """
 
 import json

@@ -5,12 +5,12 @@
     measure.py GPUPOOL [--all] [PROGRAM...]
 
 Whole programs are written as PyTorch would have recorded them under some
-settings, cut as its ring of entries cuts, and asked about under others.  The
+settings, cut as by its ring buffer of entries, and estimated under others.  The
 truth is the whole program's replay under those, from the same request on.
-What suggest advises for a window that runs out of memory is replayed of the
-whole program on the same device.  Without --all few programs, cuts and settings
-are taken.  Prints a table, and "ok NAME" or "FAIL NAME: WHY" for each kind of
-what-if, and for what is advised.
+The setting that suggest recommends for a window that runs out of memory is
+replayed with the whole program on the same device.  Without --all, only a few
+programs, cuts and settings are used.  Prints a table, and "ok NAME" or "FAIL
+NAME: WHY" for each kind of what-if, and for the recommendations.
 """
 
 import collections
