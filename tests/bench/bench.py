@@ -6,8 +6,8 @@
 
 Seconds differ from machine to machine and from hour to hour; a command's cost
 in replays of the same trace does not.  "replays" is processor time, the minimum
-of some runs that alternate with replays.  "instructions" is the same, counted by
-valgrind on shorter inputs, and independent of other work on the machine.
+of some runs that alternate with replays.  "instructions" is the same, counted
+by valgrind on shorter inputs, and independent of other work on the machine.
 Writes OUT (JSON), and fails if a ratio of instructions, or of time without
 valgrind, is more than a fifth above BASELINE's.
 """

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Speed, as ratios within one run: see bench.py.  BUILD/bench.json has the
-# results; a ratio a fifth above baseline.json's fails.  KEEP=1 makes this run the
+# results; a ratio a fifth above baseline.json's fails.  KEEP=1 makes this the
 # baseline.
 set -u
 

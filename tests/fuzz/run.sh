@@ -4,11 +4,11 @@
 # beside this script, as many targets at once as there are processors, or JOBS.
 #
 # By default each runs RUNS inputs, which are the same in every run of a build:
-# the random seed is fixed, the input files have a fixed order, the program is at
+# the random seed and the order of input files are fixed, the program is at
 # the same addresses, by which libFuzzer distinguishes comparisons, and neither
 # the clock nor an earlier run has an effect.
 #
-# With SECONDS_EACH it is a campaign of that length, from a new seed or SEED, and
+# With SECONDS_EACH it is a campaign of that length, from a new seed or SEED and
 # from the findings of earlier ones, which stay in $BUILD/fuzz/TARGET/.  RUNS is
 # then a limit only if it is given.
 #

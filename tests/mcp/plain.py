@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """gpupool mcp with a script that uses no library: plain.py GPUPOOL TRACES
 
-Answers are compared with the command line's; what a broken or hostile client may
-send must be answered or ignored, in bounded memory.
+Answers are compared with the command line's; what a broken or hostile client
+may send must be answered or ignored, in bounded memory.
 """
 import json
 import os

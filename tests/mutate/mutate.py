@@ -13,14 +13,15 @@ caught if a part of the tests that runs the line (make coverage says which)
 fails, and passes without the change.  Parts that are quick, named after the
 file, or caught another change of it are tried first; those that take seconds
 wait until the others have run for all changes.  Changes that no test noticed
-are tried again in a build with sanitizers, in which .ci/run runs all tests, too.
+are tried again in a build with sanitizers, in which .ci/run runs all tests,
+too.
 
 build/mutants.SEED.tsv has the result of each change, and a second run continues
 from there; delete it to start again.  A draw does not depend on changes to
 other lines.  same.tsv lists changes that were examined and have no visible
 effect, with the reason; long parts and sanitizers do not try them.  Exit status
-1: a twentieth or more of the changes that are not in it were not noticed, or one
-of kept.tsv was not.
+1: a twentieth or more of the changes that are not in it were not noticed, or
+one of kept.tsv was not.
 """
 import collections
 import hashlib

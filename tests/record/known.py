@@ -5,8 +5,8 @@
 Each has a few operators on values that it gets from the host, or draws on the
 device, and requests whose number and size depend on these.  It is recorded
 without a GPU, and run on the processor: if all values are reported as known,
-both must create tensors of the same sizes.  A program that differs is shortened,
-line by line, and printed.
+both must create tensors of the same sizes.  A program that differs is
+shortened, line by line, and printed.
 """
 
 import argparse

@@ -4,9 +4,9 @@
 
 Each seed gives a generated program.  The model runs it event by event, and the
 contents of the reports are computed from it in a straightforward way: what was
-free for a request, what segments consisted of, who held memory, and when a limit
-was first exceeded.  The reports must agree.  The model and the generator are
-oracle/model.py and gen.py in GPUPOOL_SHARED, or in ../shared next to the
+free for a request, what segments consisted of, who held memory, and when a
+limit was first exceeded.  The reports must agree.  The model and the generator
+are oracle/model.py and gen.py in GPUPOOL_SHARED, or in ../shared next to the
 checkout; without them, the test is skipped.
 """
 

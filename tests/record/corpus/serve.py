@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """A server of a language model: serve.py HOW.
 
-cat: keys and values grow with torch.cat, answers begin and end.  paged: they are
-in blocks that are allocated once.  offload: weights come from pinned memory,
-layer by layer.
+cat: keys and values grow with torch.cat, answers begin and end.  paged: they
+are in blocks that are allocated once.  offload: weights come from pinned
+memory, layer by layer.
 """
 import sys
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """One rank of a job, without the others: stage.py HOW RANK.
 
-pipeline: one stage of four, one forward, one backward.  tensor: one rank of four
-among which each layer is split.
+pipeline: one stage of four, one forward, one backward.  tensor: one rank of
+four among which each layer is split.
 """
 import sys
 
