@@ -6,9 +6,9 @@
 
 Programs of some seeds are written as PyTorch would have recorded them, and cut
 as by its ring buffer of entries.  Every address of the rest must be the
-recorded one, which it is not if the start state is rebuilt too small or too large, or if
-a request inferred from an outcome is wrong.  Prints "ok NAME" or "FAIL NAME:
-WHY" for each class of programs.
+recorded one, which it is not if the start state is rebuilt too small or too
+large, or if a request inferred from an outcome is wrong.  Prints "ok NAME" or
+"FAIL NAME: WHY" for each class of programs.
 """
 
 import json
