@@ -571,8 +571,7 @@ static void print_table(const struct gp_page *page,
 	" It begins with all that it reserves; what made that is not in the "  \
 	"trace."
 
-/* device: CUDA's ordinal. If a side has a single device, its ordinal may
- * differ. */
+/* device: CUDA's ordinal, which may differ if a side has a single device. */
 static uint32_t index_of(const struct gp_trace *trace, uint32_t device)
 {
 	uint32_t i = 0;

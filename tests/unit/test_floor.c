@@ -376,7 +376,8 @@ START_TEST(what_lies_in_a_gap_takes_no_room_of_its_own)
 
 	ck_assert_uint_eq(floor.height, 4);
 	gp_floor_release(&floor);
-	/* Part of it is in use then, so all of it counts as in use. */
+	/* Part of it is in use then. A packing counts all of it, and so does
+	 * not prove that less is impossible. */
 	gap.to = 1;
 	for (uint64_t capacity = 0; capacity < 8; capacity++) {
 		floor = found(&spans, capacity, 0);

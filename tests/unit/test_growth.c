@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A replay takes time in proportion to its events, however many streams and
- * pools there are, and on however many of them a single block was used. For
+ * pools there are, and on however many of them a single block was used; and so
+ * do reports that name the sites of requests, however deep a stack is. For
  * eight times the events, work in proportion is far from 64 times as much; the
  * ratio of the processor times of two runs is measured.
  */

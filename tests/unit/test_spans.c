@@ -113,7 +113,7 @@ static size_t plain_moments(const struct gp_spans *spans, bool with_gaps,
 }
 
 /* The first time with the most bytes in use. */
-static uint64_t plain_bound(const struct gp_spans *spans, uint64_t *time)
+static uint64_t plain_bound(const struct gp_spans *spans, uint64_t *first)
 {
 	uint64_t most = 0;
 
