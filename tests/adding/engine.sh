@@ -102,7 +102,7 @@ END
 	  .sentence = "what direct does, under another name",
 	  .create = gp_twin_create },
 END
-	insert man/gpupool-replay.1 '^The driver decides where these two place memory' << 'END'
+	insert man/gpupool-replay.1 '^For these two, the driver decides where memory is placed' << 'END'
 .Cm twin
 does as
 .Cm direct .
