@@ -384,7 +384,7 @@ struct gp_site_known *gp_sites_known(const struct gp_trace *trace)
 			*kind = (uint8_t)frame_kind_of(text_of(trace, i));
 		known[i] = site->caller == GP_NO_SITE ? nothing_known
 						      : known[site->caller];
-		know_frame(&known[i], i, (enum frame_kind) * kind);
+		know_frame(&known[i], i, (enum frame_kind)kinds[site->text]);
 	}
 	for (uint32_t i = 0; i < trace->site_count; i++)
 		known[i] = as_shown(known[i]);
